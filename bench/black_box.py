@@ -1,8 +1,8 @@
 """
-What can be checked of a compaction from outside: what messages went in, and what came out.
+Check a compaction from outside, by its input and output messages alone.
 
-The promises are those of `foldline.testing`, as far as they need no receipt. Each check returns a
-sentence that says what is broken, or nothing.
+The promises are those of `foldline.testing` that need no receipt. Each check returns a
+sentence about what is broken, or "".
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ from foldline.testing.promises import check_accepted
 Wire = Sequence[Mapping[str, Any]]
 
 TOLERANCE = 1.1
-"""No library counts as another does: so much more than the budget is not held against any."""
+"""Tolerance over the budget, as a factor, since every library counts differently."""
 
 BEGINNING = 40
-"""Characters of the first line of a large text that must stand when it was cut."""
+"""Characters of the first line of a large text that must stay when it is cut."""
 
 LARGE = 0.1
-"""A text of more than this share of the budget may be cut."""
+"""A text above this share of the budget may be cut."""
 
 REFUSAL = "can't help with that"
 FAILURE = "timed out"
 
 MEANINGS: Mapping[str, str] = {
-    "valid": "a provider accepts what comes out of a sound conversation",
-    "repair": "a provider accepts what comes out of a damaged one",
-    "task": "the first user message stands, at worst cut",
-    "latest": "the latest user message stands, at worst cut",
-    "system": "the system prompt stands, word for word",
-    "unread": "results that the model has not seen stand, at worst cut",
-    "running": "a call that still runs stands",
-    "grows": "nothing is longer than it was",
-    "again": "compacting twice is compacting once",
+    "valid": "a provider accepts the compacted form of a valid conversation",
+    "repair": "a provider accepts the compacted form of a damaged one",
+    "task": "the first user message stays, at worst cut",
+    "latest": "the latest user message stays, at worst cut",
+    "system": "the system prompt stays, word for word",
+    "unread": "results that the model has not seen stay, at worst cut",
+    "running": "a pending call stays",
+    "grows": "nothing gets longer",
+    "again": "compacting twice equals compacting once",
     "input": "the caller's messages are not changed",
     "summary": "a summarizer that fails never replaces the history",
 }
-"""What each promise means."""
+"""The meaning of each promise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """
-    What a library made of messages, in tokens of `foldline.count`.
+    The result of a library on messages, in tokens of `foldline.count`.
 
-    ``given`` is what it was given, ``said`` all that was ever said: they differ once the library
-    is given its own summaries again.
+    ``given`` is its input, ``said`` the whole history: they differ once the library
+    receives its own summaries as input.
     """
 
     given: Wire
@@ -69,12 +69,12 @@ class Outcome:
 
     @property
     def is_over(self) -> bool:
-        """Whether more is left than was allowed."""
+        """Whether the result exceeds the budget."""
         return self.after > self.budget * TOLERANCE
 
     @property
     def is_changed(self) -> bool:
-        """Whether other messages came out."""
+        """Whether the messages changed."""
         return [_plain(m) for m in self.given] != [_plain(m) for m in self.left]
 
 
@@ -83,7 +83,7 @@ def tokens(messages: Wire) -> int:
 
 
 def rejected(messages: Wire) -> str:
-    """Say why a provider rejects messages, once calls that still run have their results."""
+    """Return why a provider rejects messages, once pending calls have results."""
     found = dialect("openai-chat").validate(list(messages))
     if not found:
         return ""
@@ -97,7 +97,7 @@ def rejected(messages: Wire) -> str:
 
 
 def broken(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    """Yield the promises that an outcome breaks, with what is wrong."""
+    """Yield the promises that an outcome breaks, each with the problem."""
     why = rejected(outcome.left)
     if why:
         yield ("repair" if rejected(outcome.given) else "valid"), why
@@ -108,13 +108,13 @@ def broken(outcome: Outcome) -> Iterator[tuple[str, str]]:
 
 
 def _task(outcome: Outcome) -> str:
-    spoken = [text for text in _find_messages(outcome.said, "user") if text.strip()]
-    return _missing(outcome, spoken[:1])
+    messages = [text for text in _find_messages(outcome.said, "user") if text.strip()]
+    return _missing(outcome, messages[:1])
 
 
 def _latest(outcome: Outcome) -> str:
-    spoken = [text for text in _find_messages(outcome.said, "user") if text.strip()]
-    return _missing(outcome, spoken[-1:])
+    messages = [text for text in _find_messages(outcome.said, "user") if text.strip()]
+    return _missing(outcome, messages[-1:])
 
 
 def _system(outcome: Outcome) -> str:
@@ -136,7 +136,7 @@ def _unread(outcome: Outcome) -> str:
 def _running(outcome: Outcome) -> str:
     before, after = _waiting(outcome.said), _waiting(outcome.left)
     lost = [name for name in before if name not in after]
-    return f"the call of {lost[0]} is gone or answered" if lost else ""
+    return f"the call of {lost[0]} is missing or answered" if lost else ""
 
 
 def _waiting(messages: Wire) -> list[str]:
@@ -167,15 +167,15 @@ def _grows(outcome: Outcome) -> str:
 def _summary(outcome: Outcome) -> str:
     if outcome.summarizer in ("extractive", "cut off"):
         return ""
-    shown = _everything(outcome.left)
-    if REFUSAL in shown or FAILURE in shown:
-        return "what the summarizer said instead of a summary is part of the history"
+    view = _everything(outcome.left)
+    if REFUSAL in view or FAILURE in view:
+        return "the summarizer's refusal or error is part of the history"
     if outcome.summarizer == "longer" and outcome.is_over:
         return f"a summary that is too long was taken: {outcome.after} of {outcome.budget} tokens"
-    lost = [_text(m) for m in outcome.given if _text(m) and _text(m) not in shown]
+    lost = [_text(m) for m in outcome.given if _text(m) and _text(m) not in view]
     lines = {line.strip() for text in lost for line in text.splitlines() if len(line) > 24}
-    if lines and not any(line in shown for line in lines):
-        return f"{len(lost)} messages went, and nothing was put in their place"
+    if lines and not any(line in view for line in lines):
+        return f"{len(lost)} messages were dropped, and nothing replaces them"
     return ""
 
 
@@ -191,14 +191,14 @@ _CHECKS: Mapping[str, Callable[[Outcome], str]] = {
 
 
 def _missing(outcome: Outcome, texts: Sequence[str]) -> str:
-    shown = _everything(outcome.left)
+    view = _everything(outcome.left)
     for text in texts:
         large = foldline.count([{"role": "user", "content": text}]) > outcome.budget * LARGE
-        wanted = text.strip()
+        expected = text.strip()
         if large:
-            wanted = wanted.splitlines()[0][:BEGINNING].strip()
-        if wanted not in shown:
-            return f"no longer shown: {text.strip()[:60]!r}"
+            expected = expected.splitlines()[0][:BEGINNING].strip()
+        if expected not in view:
+            return f"missing: {text.strip()[:60]!r}"
     return ""
 
 

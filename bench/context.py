@@ -1,9 +1,10 @@
 """
-What a context is worth: how length hurts, what loading on demand saves, what each stage is for.
+Measure contexts: the effect of length, of loading on demand, and of each stage.
 
-Everything is measured on generated data, and without a model: a fact counts as recalled when it
-stands in the text, or when a search for words finds it first. What only a model could show (how
-attention thins out with length) is not claimed here; ``--model NAME`` asks one the same questions.
+Everything is measured on generated data, and without a model: a fact counts as recalled if it
+is in the text, or if a word search finds it first. What only a model could show (how
+attention weakens with length) is not claimed here; ``--model NAME`` gives a model the same
+questions.
 
     python bench/context.py [rot|load|shorten|stages|prefix|compare] [--json] [--model NAME]
 """
@@ -45,20 +46,20 @@ Table = tuple[str, list[str], list[list[Any]]]
 
 
 def rot(ask: Callable[[str, str], str] | None = None) -> Table:
-    """Ask for 20 facts in texts of growing length; a third of the growth looks like an answer."""
-    wanted = facts(20)
+    """Search for 20 facts in texts of growing length; a third of it resembles an answer."""
+    needed = facts(20)
     rows = []
     for size in (1_000, 4_000, 16_000, 64_000):
-        lines = [*haystack(wanted, size)]
+        lines = [*haystack(needed, size)]
         text = "\n".join(lines)
         packets = tuple(
             ContextPacket("\n".join(lines[at : at + 8])) for at in range(0, len(lines), 8)
         )
         builder = _builder(ContextConfig(max_tokens=1_000))
-        built = [builder.build(fact.question, custom_packets=packets) for fact in wanted]
-        kept = fmean(recall(context, [f.answer]) for context, f in zip(built, wanted, strict=True))
-        alike = [_alike(lines, fact) for fact in wanted]
-        left = [_alike(c.split("\n"), fact) for c, fact in zip(built, wanted, strict=True)]
+        built = [builder.build(fact.question, custom_packets=packets) for fact in needed]
+        kept = fmean(recall(context, [f.answer]) for context, f in zip(built, needed, strict=True))
+        alike = [_alike(lines, fact) for fact in needed]
+        left = [_alike(c.split("\n"), fact) for c, fact in zip(built, needed, strict=True)]
         row = [
             f"{COUNTER.text(text):,}",
             f"{fmean(alike):.1f}",
@@ -68,8 +69,8 @@ def rot(ask: Callable[[str, str], str] | None = None) -> Table:
             f"{kept:.2f}",
         ]
         if ask is not None:
-            for texts in ([text] * len(wanted), built):
-                pairs = zip(texts, wanted, strict=True)
+            for texts in ([text] * len(needed), built):
+                pairs = zip(texts, needed, strict=True)
                 row.append(f"{fmean(f.answer in ask(one, f.question) for one, f in pairs):.2f}")
         rows.append(row)
     asked = ["model, all of it", "model, built context"] if ask is not None else []
@@ -82,7 +83,7 @@ def rot(ask: Callable[[str, str], str] | None = None) -> Table:
 
 
 def _alike(lines: Sequence[str], fact: Fact) -> int:
-    """Count the lines that hold two thirds of the question's words, and another answer."""
+    """Count the lines with two thirds of the question's words, and another answer."""
     asked = set(terms(fact.question))
     return sum(
         fact.answer not in line and len(asked.intersection(terms(line))) >= len(asked) * 2 / 3
@@ -94,12 +95,12 @@ def _alike(lines: Sequence[str], fact: Fact) -> int:
 # --- everything at once, or on demand ------------------------------------------------------------
 
 INPUT_USD = 3.0
-"""US dollars for a million tokens that a model reads, of a middling model."""
+"""US dollars per million input tokens of a mid-range model."""
 
 
 def load() -> Table:
     """Answer ten questions about 50 files: all files, names only, or what the question needs."""
-    files, wanted = codebase()
+    files, needed = codebase()
     whole = tuple(ContextPacket(text, metadata={"type": "file", "path": path})
                   for path, text in files.items())  # fmt: skip
     listing = "\n".join(f"{path} ({len(text):,} bytes)" for path, text in files.items())
@@ -112,7 +113,7 @@ def load() -> Table:
         ("the builder chooses, 3,000 tokens", lambda f: _built(chosen, f, whole), 0),
         ("names, then the file that a search finds", lambda f: _on_demand(files, listing, f), 2),
     ):
-        texts = [(text_for(fact), fact) for fact in wanted]
+        texts = [(text_for(fact), fact) for fact in needed]
         tokens = fmean(COUNTER.text(text) for text, _ in texts)
         kept = fmean(fact.answer in text for text, fact in texts)
         usd = tokens * INPUT_USD / 1_000_000
@@ -130,7 +131,7 @@ def _built(builder: ContextBuilder, fact: Fact, packets: Sequence[ContextPacket]
 
 
 def _on_demand(files: dict[str, str], listing: str, fact: Fact) -> str:
-    """Do what an agent does: look at the names, open the one that fits, as far as it matters."""
+    """Act like an agent: list the names, open the one that fits, and read the relevant part."""
     index = Index(Document(path, path.replace("/", " ")) for path in files)
     found = index.search(fact.question, 1)[0].id
     lines = files[found].split("\n")
@@ -141,7 +142,7 @@ def _on_demand(files: dict[str, str], listing: str, fact: Fact) -> str:
 
 
 def shorten(ask: Callable[[str, str], str] | None = None) -> Table:
-    """Bring texts of five sorts to a quarter, and count which of five facts are still there."""
+    """Shorten texts of five kinds to a quarter, and count how many of five facts are left."""
     rows = []
     for kind in get_args(Kind):
         for where in ("at the end", "anywhere"):
@@ -161,10 +162,10 @@ def _shortened(
     kind: Kind, where: str, asked: bool, ask: Callable[[str, str], str] | None
 ) -> Iterator[list[float]]:
     for seed in range(10):
-        text, wanted = shaped_text(kind, where, seed)
+        text, needed = shaped_text(kind, where, seed)
         whole = COUNTER.text(text)
         room = whole // 4
-        query = " ".join(fact.question for fact in wanted) if asked else "Please continue."
+        query = " ".join(fact.question for fact in needed) if asked else "Please continue."
         how = Shortening(query, COUNTER, WORDS["en"])
         chosen = choose_method(kind, whole, room, matches_query=asked).method
         short = [
@@ -174,14 +175,14 @@ def _shortened(
         assert all(COUNTER.text(result) <= room for result in short)
         if ask is not None:
             short.append(ask(text, f"Shorten this to {room} tokens for the question: {query}"))
-        yield [recall(result, [fact.answer for fact in wanted]) for result in short]
+        yield [recall(result, [fact.answer for fact in needed]) for result in short]
 
 
-# --- what happens when a stage fails -------------------------------------------------------------
+# --- failure of a stage --------------------------------------------------------------------------
 
 
 def stages() -> Table:
-    """Break one stage after the other, and measure what that costs."""
+    """Break one stage after another, and measure the loss."""
     config = ContextConfig(max_tokens=700, largest_share=0.5)
     broken = {
         "none": Stages(),
@@ -247,11 +248,11 @@ def _beheaded(choice: PacketChoice, how: Any) -> Iterator[Any]:
                 score=choice.scored.score)  # fmt: skip
 
 
-# --- what a prompt cache can keep ----------------------------------------------------------------
+# --- prompt cache --------------------------------------------------------------------------------
 
 
 def prefix() -> Table:
-    """Build twelve contexts of one conversation; measure what each shares with the one before."""
+    """Build twelve contexts of one conversation; measure the prefix shared with the last one."""
     rows = []
     rules = " ".join(filler(40, 3))
     for order in ("standard", "cache"):
@@ -348,7 +349,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[1])
     parser.add_argument("tables", nargs="*", choices=[*TABLES, []], help="default: all of them")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--model", help="asks it as well, for 'rot' and 'shorten'; costs money")
+    parser.add_argument("--model", help="also measure with this model (rot, shorten); costs money")
     chosen = parser.parse_args()
     for name in chosen.tables or TABLES:
         asked = name in ASKING and chosen.model

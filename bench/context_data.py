@@ -1,4 +1,4 @@
-"""Made-up facts, texts, files and questions for `context.py`; the same on every machine."""
+"""Generated facts, texts, files and questions for `context.py`; the same on every machine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FILLER = (
 
 @dataclass(frozen=True)
 class Fact:
-    """Something that can be asked for: a question, the sentence that answers it, the answer."""
+    """A fact to search for: a question, the sentence that answers it, and the answer."""
 
     question: str
     sentence: str
@@ -42,7 +42,7 @@ class Fact:
 
 
 def facts(count: int, seed: int = 1) -> list[Fact]:
-    """Make up facts that are easy to mistake for one another."""
+    """Generate facts that are easily confused."""
     dice = random.Random(seed)  # noqa: S311  # reproducible, no secret
     pairs = [(service, aspect) for service in SERVICES for aspect in ASPECTS]
     out = []
@@ -59,7 +59,7 @@ def facts(count: int, seed: int = 1) -> list[Fact]:
 
 
 def filler(count: int, seed: int = 2) -> Iterator[str]:
-    """Make up sentences that answer nothing, some of them with the words of questions."""
+    """Generate sentences without answers, some of them with the words of questions."""
     dice = random.Random(seed)  # noqa: S311  # as above
     for _ in range(count):
         yield dice.choice(FILLER).format(
@@ -71,10 +71,10 @@ def filler(count: int, seed: int = 2) -> Iterator[str]:
 
 def haystack(wanted: Sequence[Fact], size: int) -> Iterator[str]:
     """
-    Spread the facts over a text of a size in tokens.
+    Spread facts over a text of a given size in tokens.
 
-    Two thirds of the rest answer nothing. One third speaks of the same services or the same
-    settings; one in twenty of these says another value of the very thing, that of an old cluster.
+    Two thirds of the rest are irrelevant. One third is about the same services or the same
+    settings; one in twenty of these gives another value of the same setting, on an old cluster.
     """
     dice = random.Random(size)  # noqa: S311  # as above
     lines = [fact.sentence for fact in wanted]
@@ -140,7 +140,7 @@ def shaped_text(kind: Kind, where: str, seed: int) -> tuple[str, list[Fact]]:
 
 
 def cases(count: int = 20) -> list[Case]:
-    """Make up questions, each with packets of which three matter: two facts, one decision."""
+    """Generate questions, each with three relevant packets among many: two facts, a decision."""
     out = []
     known = facts(count * 2, 7)
     for number in range(count):

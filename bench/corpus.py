@@ -1,4 +1,4 @@
-"""A corpus of generated and recorded sessions: what a second worker gains, and their memory."""
+"""A corpus of generated and recorded sessions: the gain of a second worker, and memory use."""
 
 from __future__ import annotations
 
@@ -33,20 +33,21 @@ def main() -> None:
     parser.add_argument("--only", choices=(*OPERATIONS, "measure"), default="compact")
     parser.add_argument("--engine", choices=("local", "dask"), default="local")
     parser.add_argument("--shared", type=Path, default=Path("../shared"))
-    parser.add_argument("--folder", type=Path, help="keep the corpus here, and use it again")
-    wanted = parser.parse_args()
-    operation = OPERATIONS.get(wanted.only) or MeasureRetention(budgets=(0.1,))
+    parser.add_argument("--folder", type=Path, help="keep and reuse the corpus here")
+    options = parser.parse_args()
+    operation = OPERATIONS.get(options.only) or MeasureRetention(budgets=(0.1,))
     with tempfile.TemporaryDirectory() as scratch:
-        folder = wanted.folder or Path(scratch, "corpus")
-        size = generate(folder, wanted.sessions, wanted.bytes)
-        recorded = wanted.shared / RECORDED
+        folder = options.folder or Path(scratch, "corpus")
+        size = generate(folder, options.sessions, options.bytes)
+        recorded = options.shared / RECORDED
         patterns = [str(folder), *([str(recorded)] if recorded.is_dir() else [])]
-        print(f"{wanted.sessions:,} generated sessions, {size / 1e6:,.0f} MB, seeded;", end=" ")
+        print(f"{options.sessions:,} generated sessions, {size / 1e6:,.0f} MB, seeded;", end=" ")
         print("recorded ones besides" if len(patterns) > 1 else "no recorded ones here")
-        told = [
-            timed(operation, patterns, Path(scratch, f"out-{n}"), n, wanted.engine) for n in (1, 2)
+        runs = [
+            timed(operation, patterns, Path(scratch, f"out-{n}"), n, options.engine)
+            for n in (1, 2)
         ]
-    one, two = told
+    one, two = runs
     print(f"two workers over one, elapsed: {one.elapsed / two.elapsed:.2f} × (asked: 1.8)")
     print(f"processor time of one over two: {one.cpu / two.cpu:.2f} (1.00: nothing is done twice)")
     print(f"on two idle processors at most: {2 * one.cpu / (two.cpu + 2 * two.caller):.2f} ×")
@@ -55,7 +56,7 @@ def main() -> None:
 
 
 def generate(folder: Path, sessions: int, mean: int) -> int:
-    """Write the sessions that are not there yet; return the size of all, in bytes."""
+    """Write the missing sessions; return the size of all, in bytes."""
     missing = [n for n in range(sessions) if not place(folder, n).is_file()]
     for number in missing:
         path = place(folder, number)
@@ -73,10 +74,10 @@ def place(folder: Path, number: int) -> Path:
 @dataclass(frozen=True)
 class Run:
     """
-    What a run took.
+    The cost of a run.
 
-    Seconds elapsed, of processors in the workers and in the caller, which does nothing while they
-    work, and the most memory of a worker in MB.
+    Elapsed seconds, processor seconds of the workers and of the caller, which is idle while they
+    work, and the peak memory of a worker in MB.
     """
 
     elapsed: float
@@ -87,7 +88,7 @@ class Run:
 
 
 def timed(operation: Operation, patterns: list[str], out: Path, workers: int, engine: str) -> Run:
-    """Run in a process of its own, whose children are the workers and nothing else."""
+    """Run in a separate process, whose only children are the workers."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
         made = alone.submit(measured, operation, patterns, str(out), workers, engine).result()
     print(

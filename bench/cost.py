@@ -1,5 +1,5 @@
 """
-What a session costs under each policy, and what the model was shown for it; caching is modelled.
+The cost of sessions under each policy, and how much of what was needed was in view.
 
     python bench/cost.py [SHARED] [--quick] [--json FILE] [--model NAME] [--windows 64000,200000]
                          [--every N] [--without-peers]
@@ -27,10 +27,10 @@ from replaying import Asked, Case, Paid, read, replay
 WINDOWS = "64000,200000"
 QUICK_EVERY = 8
 CASES: list[Case] = []
-"""What is replayed; workers are forked and find it here."""
+"""The sessions to replay; forked workers read them here."""
 
 AT_ANY_WINDOW = ("no compaction", "clear at every step", "Foldline in 32,000")
-"""What costs the same whatever the window, as long as it is larger."""
+"""Policies whose cost does not depend on the window, if it is larger."""
 
 
 def section(options: argparse.Namespace) -> ReportSection:
@@ -68,12 +68,12 @@ def _measured(
 
 
 def _replayed(payer: Payer, window: int) -> tuple[Paid, float]:
-    """Replay all sessions with one policy; returns the seconds of this process too."""
+    """Replay all sessions with one policy; also return the seconds of this process."""
     began, total, counts = time.process_time(), Paid(), counter()
     with payer.ready() as begin:
         for case in CASES:
-            asked = Asked()
-            total.add(replay(case, begin(window, asked), asked, window, counts))
+            summary_costs = Asked()
+            total.add(replay(case, begin(window, summary_costs), summary_costs, window, counts))
     return total, time.process_time() - began
 
 

@@ -1,4 +1,4 @@
-"""The section on cost: tables by window, the price elsewhere, and where somebody is cheaper."""
+"""The section on cost: tables by window, prices of other models, and cheaper policies."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from replaying import Paid
 OURS, NOTHING = "Foldline", "no compaction"
 ELSEWHERE = ("claude-opus-4-5", "claude-haiku-4-5", "gpt-5.2", "gemini-3-pro", "deepseek-v4-pro")
 EQUAL = 0.005
-"""Shares of what was needed that differ by less are taken for equal."""
+"""Difference below which shares of what was needed count as equal."""
 
 TEXT = """\
-{sessions} recorded sessions of coding agents are replayed, {requests:,} requests. What a request
-shares with the beginning of the one before is read from the prompt cache, the rest is written to
-it, and the recorded answer is paid as output, at the prices of {model}; no gap between requests
-outlives the cache. What a library had a model write is paid as well: fresh input for what was
-replaced, output for the summary. "Needed" is the share of the identifiers that the agent went on
-to use, and had not been told again by then, that stood in what it was sent; "old" is the same for
-what did not stand in the last tenth. Peers are called at {act:.0%} of the window and asked for
+{sessions} recorded sessions of coding agents are replayed, {requests:,} requests. The prefix that
+a request shares with the previous one is read from the prompt cache, the rest is written to it,
+and the recorded answer is billed as output, at the prices of {model}; the cache never expires
+between requests. Summaries that a library requests are billed as well: fresh input for the
+replaced part, output for the summary. "Needed" is the share of the identifiers that the agent used
+later, without seeing them again before, that were in the request; "old" is the same for
+identifiers outside the last tenth. Peers are called at {act:.0%} of the window with a target of
 {target:.0%} of it, as Foldline does where its window is full; they go on from what they returned.
 {verdict}"""
 
@@ -36,7 +36,7 @@ before. Too long: requests that the window could not hold; they are priced all t
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was paid by policy and window, in the order of ``payers`` and ``windows``."""
+    """The measured cost by policy and window, in the order of ``payers`` and ``windows``."""
 
     costs: Mapping[tuple[str, int], Paid]
     payers: Sequence[Payer]
@@ -50,11 +50,11 @@ class Measured:
         return prices(self.model).of(self.costs[name, window].bill.usage)
 
     def is_rival(self, payer: Payer, window: int) -> bool:
-        """Tell whether it is not ours, and whether all that it sends can be sent."""
+        """Return True if it is not ours, and all its requests fit the window."""
         return not payer.is_ours and not self.costs[payer.name, window].bill.over
 
     def as_good(self, kept: float, window: int) -> float | None:
-        """Return the lowest price of ours that shows at least a share of what was needed."""
+        """Return our lowest price with at least a share of what was needed in view."""
         found = [
             self.usd(payer.name, window)
             for payer in self.payers
@@ -65,19 +65,19 @@ class Measured:
 
 def prices(model: str) -> Prices:
     """
-    Return what the catalogue says a model costs.
+    Return the prices of a model in the catalogue.
 
     Raises:
-        InputError: It does not know.
+        InputError: The model is unknown.
     """
     found = Catalogue.load().find(model).prices
     if found is None:
-        raise InputError(f"The price of {model} is not known.")
+        raise InputError(f"The price of {model} is unknown.")
     return found
 
 
 def cost_section(measured: Measured) -> ReportSection:
-    """Say what was measured."""
+    """Build the section."""
     words = TEXT.format(
         sessions=measured.sessions,
         requests=measured.costs[NOTHING, measured.windows[0]].bill.requests,
@@ -122,7 +122,7 @@ def _table(measured: Measured, window: int) -> ReportTable:
 
 
 def _elsewhere(measured: Measured) -> ReportTable:
-    """Price the same tokens at the rows of other providers in the catalogue."""
+    """Price the same tokens at the rates of other models in the catalogue."""
     window, rows = measured.windows[-1], list[tuple[Cell, ...]]()
     for model in (measured.model, *ELSEWHERE):
         price = prices(model)
@@ -182,7 +182,7 @@ def _goals(measured: Measured) -> Iterator[Goal]:
 
 
 def _cheapest_rival(measured: Measured, window: int, kept: float) -> str | None:
-    """Name the cheapest of the others that shows as much of what was needed."""
+    """Return the cheapest peer with as much of what was needed in view."""
     names = [
         payer.name
         for payer in measured.payers
@@ -193,7 +193,7 @@ def _cheapest_rival(measured: Measured, window: int, kept: float) -> str | None:
 
 
 def _verdicts(measured: Measured) -> Iterator[str]:
-    """Say in words where another policy is cheaper for as much, and where none is."""
+    """Yield sentences on where another policy is cheaper for as much, and where none is."""
     for window in measured.windows:
         worse = []
         for payer in measured.payers:
@@ -203,9 +203,9 @@ def _verdicts(measured: Measured) -> Iterator[str]:
             ours = measured.as_good(paid.kept, window)
             if ours is None or ours > measured.usd(payer.name, window):
                 worse.append(payer.name)
-        told = f"In a window of {window:,} tokens"
+        text = f"In a window of {window:,} tokens"
         if worse:
             names = ", ".join(worse)
-            yield f"{told}, these are cheaper than any Foldline that shows as much: {names}."
+            yield f"{text}, these are cheaper than any Foldline that shows as much: {names}."
         else:
-            yield f"{told}, a setting of Foldline shows as much as any other for less."
+            yield f"{text}, a setting of Foldline shows as much as any other for less."

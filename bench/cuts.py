@@ -1,5 +1,5 @@
 """
-Cuts through the recorded sessions in ``../shared``, and what a compacted prefix keeps at each.
+Cut the recorded sessions in ``../shared``, and measure what a compacted prefix retains.
 
 The measure is ``../shared/tools/retention.py``, which shares no code with the library.
 """
@@ -32,7 +32,7 @@ class Case:
     """
     The history before one cut.
 
-    ``wire`` is what is compacted and ``prefix`` the same as text; ``tokens`` is its size.
+    ``wire`` has the messages to compact and ``prefix`` the same as text; ``tokens`` is its size.
     ``need`` and ``deep`` are the identifiers that the assistant used after the cut.
     """
 
@@ -46,11 +46,11 @@ class Case:
 
     @property
     def source(self) -> str:
-        """The folder that the session came from."""
+        """The folder of the session."""
         return self.session.split("/")[0]
 
     def budget(self, share: float) -> int:
-        """Return how many tokens a share of the history is, as a budget."""
+        """Return a share of the history as a budget in tokens."""
         return max(LEAST_BUDGET, int(self.tokens * share))
 
 
@@ -60,7 +60,7 @@ def tool(shared: Path, name: str) -> ModuleType:
     Load a tool of ``../shared`` by its path: the bench has a script of the same name.
 
     Raises:
-        FileNotFoundError: It is not there.
+        FileNotFoundError: It does not exist.
     """
     spec = importlib.util.spec_from_file_location(name, shared / "tools" / f"{name}.py")
     if spec is None or spec.loader is None:
@@ -78,7 +78,7 @@ def tool(shared: Path, name: str) -> ModuleType:
 
 
 def there(shared: Path) -> bool:
-    """Tell whether the transcripts and the measure are there."""
+    """Return True if the transcripts and the measure exist."""
     return (shared / TRANSCRIPTS).is_dir() and (shared / "tools" / "retention.py").is_file()
 
 
@@ -88,7 +88,7 @@ def sessions(shared: Path) -> list[tuple[str, Steps]]:
 
 
 def cases(shared: Path, name: str, steps: Steps, every: int = 1) -> Iterator[Case]:
-    """Cut a session; of the cuts, every Nth."""
+    """Yield every Nth cut of a session."""
     measure = tool(shared, "retention")
     for number, (_, cut) in enumerate(measure.cuts(steps)):
         if number % every:
@@ -104,7 +104,7 @@ def cases(shared: Path, name: str, steps: Steps, every: int = 1) -> Iterator[Cas
 
 
 def score(shared: Path, case: Case, text: str) -> RetainedUse:
-    """Measure what a text keeps of what was needed."""
+    """Measure how much of what was needed a text retains."""
     measure = tool(shared, "retention")
     found = measure.items(text)
     lines = measure.line_hits(text, case.prefix, set(case.need))
@@ -117,13 +117,13 @@ def score(shared: Path, case: Case, text: str) -> RetainedUse:
 
 
 def flat(shared: Path, messages: Wire) -> str:
-    """Return everything that a model would read in messages."""
+    """Return all text that a model reads in messages."""
     text: str = tool(shared, "retention").flat([_plain(message) for message in messages])
     return text
 
 
 def _plain(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message whose calls have the texts that the measure reads, whatever a peer left."""
+    """Return a message with the call fields that the measure reads, even if dropped by a peer."""
     calls = []
     for call in message.get("tool_calls") or []:
         function = call.get("function") or {}

@@ -1,5 +1,5 @@
 """
-One environment for every peer, made on first use from its lock file.
+One environment per peer, created on first use from its lock file.
 
     python bench/environments.py               make all that are missing
     python bench/environments.py --lock        renew the lock files (needs an index)
@@ -20,7 +20,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 FOLDER = CHECKOUT / ".venv-peers"
 REQUIREMENTS = Path(__file__).parent / "peers" / "requirements"
 MOST_SECONDS = 900.0
-"""How long one installation may take."""
+"""Timeout of one installation, in seconds."""
 
 INSTALL = (
     *("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"),
@@ -33,7 +33,7 @@ COMPILE = (
 )
 
 PYTHONS = ((3, 11), (3, 13))
-"""The versions of Python that the lock files are good for, first and last."""
+"""First and last supported Python version of the lock files."""
 
 
 def names() -> list[str]:
@@ -42,22 +42,22 @@ def names() -> list[str]:
 
 
 def python_of(name: str) -> Path:
-    """Return the interpreter of an environment, which may not be there."""
+    """Return the interpreter of an environment, which may not exist."""
     return FOLDER / name / "bin" / "python"
 
 
 def is_ready(name: str) -> bool:
-    """Tell whether an environment was made from the lock file as it is now."""
+    """Return True if an environment matches its current lock file."""
     mark, lock = FOLDER / name / ".lock", REQUIREMENTS / f"{name}.lock"
     return mark.is_file() and lock.is_file() and mark.read_bytes() == lock.read_bytes()
 
 
 def prepare(name: str) -> str:
     """
-    Make an environment unless it is there.
+    Create an environment unless it exists.
 
     Returns:
-        Nothing, or the sentence that says why it could not be made.
+        A sentence on why it could not be created; "" on success.
     """
     if is_ready(name):
         return ""
@@ -94,7 +94,7 @@ def _make(name: str) -> str:
 
 
 def renew(name: str) -> None:
-    """Write the lock file of an environment anew, with hashes and no addresses."""
+    """Renew the lock file of an environment, with hashes and without addresses."""
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if uv is None:
         sys.exit("uv is not installed: run this in the environment that `make check` makes.")

@@ -1,18 +1,18 @@
 """
-The reading exam: what can a reader who sees only the shortened history still tell?
+The reading exam: which questions can a reader of the shortened history still answer?
 
     python bench/exam.py views OUT --at 0.10 --method NAME ...
-        OUT/NAME/view-KK.txt and questions-KK.json of every session, and what readers are told.
+        OUT/NAME/view-KK.txt and questions-KK.json of every session, and the instructions.
         Methods are Foldline, the ways in references.py, and the libraries in peers/roster.toml.
         A reader answers into OUT/NAME/answers.json: {"01": [{"n": 0, "answer": "..."}, ...], ...}
-        With --accounts DIR, prompts of libraries that ask a model are written there as *.prompt;
+        With --accounts DIR, prompts of libraries that call a model are written there as *.prompt;
         a reader writes each account beside it as *.txt, and the second call makes the views.
     python bench/exam.py sheet OUT NAME ...
-        OUT/sheet.json, answers in an order of their own for every question, and OUT/key.json.
+        OUT/sheet.json, with the answers to each question shuffled, and OUT/key.json.
         Another reader grades into OUT/grades.json: [{"id": 0, "a": 1, "b": 0.5}, ...]
     python bench/exam.py score OUT [--record METHOD --at 0.10]
-        The scores; --record keeps one in docs/benchmarks/exam.json. Answers are never kept there,
-        for they quote the sessions.
+        The scores; --record stores one in docs/benchmarks/exam.json. Answers are not stored,
+        since they quote the sessions.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ wrong or beside the point. Open no other file. Write grades.json: [{"id": 0, "a"
 
 
 def folder_of(name: str) -> str:
-    """Return the name of a method as the name of a folder."""
+    """Return the folder name of a method."""
     return re.sub(r"\W+", "-", name).strip("-").lower()
 
 
@@ -78,7 +78,7 @@ def write_views(options: argparse.Namespace) -> None:
 
 
 def write_sheet(options: argparse.Namespace) -> None:
-    """Put the answers of readers on one sheet, blind: nobody sees whose an answer is."""
+    """Write the answers of readers on one sheet, blind: without their methods."""
     labels = [folder_of(name) for name in options.method]
     given = {label: _answers(options.out / label / "answers.json") for label in labels}
     shuffle = random.Random(SEED)  # noqa: S311  # no secret: the same sheet on every run
@@ -101,16 +101,18 @@ def write_sheet(options: argparse.Namespace) -> None:
 
 
 def _answers(file: Path) -> dict[tuple[str, int], str | None]:
-    told = json.loads(file.read_text(encoding="utf-8"))
-    return {(session, row["n"]): row["answer"] for session, rows in told.items() for row in rows}
+    answers = json.loads(file.read_text(encoding="utf-8"))
+    return {
+        (session, row["n"]): row["answer"] for session, rows in answers.items() for row in rows
+    }
 
 
 def scores(out: Path) -> dict[str, dict[str, Any]]:
     """
-    Return what every method got: score, interval and scores by kind.
+    Return the score, interval and scores by kind of every method.
 
     Raises:
-        ValueError: A question has no grade, or one that is none.
+        ValueError: A question has no grade, or an invalid one.
     """
     key = json.loads((out / "key.json").read_text(encoding="utf-8"))
     grades = {row["id"]: row for row in json.loads((out / "grades.json").read_text("utf-8"))}
@@ -120,7 +122,7 @@ def scores(out: Path) -> dict[str, dict[str, Any]]:
         for letter, label in row["map"].items():
             grade = grades.get(number, {}).get(letter)
             if grade not in GRADES:
-                raise ValueError(f"question {number}, answer {letter}: no grade but {grade!r}")
+                raise ValueError(f"question {number}, answer {letter}: invalid grade {grade!r}")
             sessions[label][row["session"]].append(grade)
             kinds[label][row["kind"]].append(grade)
     found = {}
@@ -139,7 +141,7 @@ def scores(out: Path) -> dict[str, dict[str, Any]]:
 
 
 def score(options: argparse.Namespace) -> None:
-    """Print the scores, and keep the one that is to be recorded."""
+    """Print the scores, and record the selected one."""
     found = scores(options.out)
     for label, one in found.items():
         mean = Estimate(one["score"], one["low"], one["high"], one["questions"])
@@ -154,10 +156,10 @@ def score(options: argparse.Namespace) -> None:
         print(f"{options.into.name}: {name} at {options.at:g}")
 
 
-def _chosen(found: dict[str, dict[str, Any]], wanted: str) -> tuple[str, dict[str, Any]]:
-    """Find whose score is to be kept: NAME, LABEL=NAME, or the only one there is."""
-    label, given, name = wanted.partition("=")
-    label, name = (label, name) if given else (folder_of(wanted), wanted)
+def _chosen(found: dict[str, dict[str, Any]], selected: str) -> tuple[str, dict[str, Any]]:
+    """Find the score to record: NAME, LABEL=NAME, or the only one."""
+    label, given, name = selected.partition("=")
+    label, name = (label, name) if given else (folder_of(selected), selected)
     if not given and len(found) == 1:
         return name, next(iter(found.values()))
     if label not in found:
@@ -171,17 +173,17 @@ def recorded(
     """
     Return the record with the row of a method at a share of the tokens, new or replaced.
 
-    A ``part`` of the questions is recorded with how many it was taken over.
+    A ``part`` of the questions is recorded with their number.
 
     Raises:
-        ValueError: It was taken over other questions.
+        ValueError: It covers other questions.
     """
     one = dict(one)
     for of in ("questions", "sessions"):
         if part and one[of] < known[of]:
             continue
         if one.pop(of) != known[of]:
-            raise ValueError(f"the exam is recorded over {known[of]} {of}, this one is of others")
+            raise ValueError(f"the exam is recorded over {known[of]} {of}, this one covers others")
     rest = [row for row in known["rows"] if (row["method"], row["at"]) != (name, at)]
     row = {"method": name, "at": at, **one}
     return {**known, "taken": f"{datetime.now(UTC):%Y-%m-%d}", "rows": [*rest, row]}

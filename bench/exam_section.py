@@ -1,4 +1,4 @@
-"""What is recorded of the reading exam, as a section of the report."""
+"""The recorded reading exam, as a section of the report."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from foldline.evaluation.findings import Estimate
 from foldline.evaluation.sections import Cell, Goal, ReportSection, ReportTable
 
 GOALS = {0.05: 0.70, 0.1: 0.85, 0.2: 0.92}
-"""What Foldline without a model is to reach, by share of the tokens."""
+"""Goals of Foldline without a model, by share of the tokens."""
 
 OURS, ALONE = "Foldline", "no model"
 TEXT = """\
-{questions} questions about {sessions} recorded sessions, {each} each: what somebody has to know
-who goes on with the work. Everything before a cut was shortened to a share of its tokens. A reader
-answered from that text alone; another reader graded, with the known answers and without knowing
-whose an answer was: 1, 0.5 where a substantial part is missing, or 0. Models were the readers and
-the graders. Last taken on {taken}. This is the figure that counts; everything below is a lower
-bound or a floor. Foldline 0.1.0 was fitted on identifiers in recorded sessions, these among them,
-and later versions on facts of these very sessions: expect less on others. `bench/exam.py` makes
-views, questions and sheets; only scores are kept."""
+{questions} questions about {sessions} recorded sessions, {each} each: what is needed to continue
+the work. Everything before a cut was shortened to a share of its tokens. A reader answered from
+that text alone; another reader graded, with the known answers and without knowing the method: 1,
+0.5 if a substantial part is missing, or 0. The readers and graders were models. Last taken on
+{taken}. This is the figure that counts; everything below is a lower bound or a floor. Foldline
+0.1.0 was fitted on identifiers in recorded sessions, these among them, and later versions on facts
+of these very sessions: expect less on others. `bench/exam.py` makes views, questions and sheets;
+only scores are stored."""
 
 
 def exam_section(file: Path) -> ReportSection | None:
     """
-    Return the section of the exam; None where none was recorded.
+    Return the section of the exam; None if none was recorded.
 
     Raises:
         ValueError: The record is damaged.
@@ -46,7 +46,7 @@ def exam_section(file: Path) -> ReportSection | None:
             goals=_goals(known["rows"]),
         )
     except (KeyError, TypeError) as error:
-        raise ValueError(f"{file.name} is no record of an exam: {error}") from error
+        raise ValueError(f"{file.name} is not a record of an exam: {error}") from error
 
 
 def _scores(rows: list[dict[str, Any]]) -> ReportTable:
@@ -56,14 +56,14 @@ def _scores(rows: list[dict[str, Any]]) -> ReportTable:
     ]
     note = (
         "Answered: the mean grade, in brackets the 95 % interval over sessions where it was "
-        "recorded. Recalls and their tokens: of a reader who might ask for what was removed."
+        "recorded. Recalls and their tokens: of a reader who could recall what was removed."
     )
     columns = ("history cut to", "method", "answered", "recalls", "tokens a recall")
     return ReportTable("Questions answered", columns, tuple(cells), note)
 
 
 def _method(row: dict[str, Any]) -> str:
-    """Return the method, and how much of the exam was taken where that is a part."""
+    """Return the method, and for a partial exam its size."""
     if "questions" not in row:
         return str(row["method"])
     return f"{row['method']} ({row['questions']} questions, {row['sessions']} sessions)"
@@ -87,7 +87,7 @@ def _kinds(rows: list[dict[str, Any]]) -> list[ReportTable]:
 
 
 def _goals(rows: list[dict[str, Any]]) -> tuple[Goal, ...]:
-    """Hold the newest row of Foldline without a model against what it is to reach."""
+    """Compare the newest row of Foldline without a model with its goals."""
     newest = {
         row["at"]: row
         for row in rows

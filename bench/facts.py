@@ -1,9 +1,9 @@
 """
-Facts that are kept: what has to be known after a cut, and whether one passage still tells it.
+Retained facts: facts needed after a cut, and whether one passage still states them.
 
     python bench/facts.py [--budgets 0.05,0.1,0.2] [--peers all|none|NAME,NAME] [--missed]
 
-The quick lower bound of the reading exam (`exam.py`), taken without a reader.
+A quick lower bound of the reading exam (`exam.py`), without a reader.
 """
 
 from __future__ import annotations
@@ -27,26 +27,25 @@ GOALS = {0.05: 0.50, 0.1: 0.67, 0.2: 0.80}
 KINDS_AT = 0.1
 QUICK_EVERY = 4
 TEXT = """\
-{facts} facts from {sessions} recorded sessions, noted by readers of everything before a cut:
-constraints of the user, causes, decisions, state, what is open, exact values, what was tried in
-vain, errors. A fact counts as kept where one passage of at most {span} characters holds the few
-words that tell it; names scattered over a list earn nothing. Everybody gets the same cuts and the
-same share of the tokens.
+{facts} facts from {sessions} recorded sessions, noted by readers of the whole history before a
+cut: constraints of the user, causes, decisions, state, open points, exact values, failed attempts,
+errors. A fact counts as kept if one passage of at most {span} characters has the few words that
+state it; names scattered over a list do not count. All methods get the same cuts and the same
+share of the tokens.
 
-**Foldline's constants were chosen on these very facts**, by a search that kept what told more of
-them; the other libraries never saw them. So its row says how well it fits this sample, not how it
-does on sessions that it has not seen: expect less there. No unseen facts were measured for this
-page.
+**Foldline's constants were chosen on these very facts**, by a search that maximized
+their number; the
+other libraries never saw them. So its row shows how well it fits this sample, not how it performs
+on unseen sessions: expect less there. No unseen facts were measured for this page.
 
-This is the quick lower bound of the reading exam: it finds about four of
-five facts that a reader can tell from whole lines, and fewer of those that a model told in other
-words. Libraries that ask a model get a stand-in which quotes; with a real one they may tell
-more."""
+This is the quick lower bound of the reading exam: it finds about four of five facts that a reader
+can answer from whole lines, and fewer of those that a model paraphrased. Libraries that call a
+model get a quoting stand-in; with a real one they may keep more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Which facts of a history a method kept at a share of its tokens."""
+    """The facts of a history that a method kept at a share of its tokens."""
 
     method: str
     share: float
@@ -56,13 +55,13 @@ class Result:
 
 
 def measure(name: str, make: Make, found: Sequence[History], share: float) -> list[Result]:
-    """Shorten every history to a share of its tokens, and look for its facts."""
+    """Shorten every history to a share of its tokens, and search for its facts."""
     views = [(history, make(history, share)) for history in found]
     return [Result(name, share, here, view, here.kept(view.text)) for here, view in views]
 
 
 def estimate(results: Iterable[Result], kind: str = "") -> Estimate | None:
-    """Return the share of facts that were kept, of one kind or all, with its interval."""
+    """Return the share of kept facts, of one kind or all, with its interval."""
     return estimate_clustered(
         {
             result.history.session: [
@@ -80,7 +79,7 @@ def picked(results: Iterable[Result], name: str, share: float) -> list[Result]:
 
 
 def measure_all(options: Any) -> tuple[list[Result], list[Any]]:
-    """Measure Foldline, the ways without a library, and the libraries."""
+    """Measure Foldline, the reference methods, and the libraries."""
     found = histories(options.shared)[:: QUICK_EVERY if options.quick else 1]
     known = _peers("none" if options.quick and options.peers == "all" else options.peers)
     able = [peer.name for peer in known if not peer.problem]
@@ -93,18 +92,18 @@ def measure_all(options: Any) -> tuple[list[Result], list[Any]]:
     return results, known
 
 
-def _peers(wanted: str) -> list[Any]:
-    if wanted == "none":
+def _peers(names: str) -> list[Any]:
+    if names == "none":
         return []
-    # Imported here: it looks for, and may make, the environments of all libraries.
+    # Imported here: it searches for, and may create, the environments of all libraries.
     from peer import peers
 
-    found = peers(*(() if wanted == "all" else wanted.split(",")))
+    found = peers(*(() if names == "all" else names.split(",")))
     return [peer for peer in found if peer.name != OURS]
 
 
 def section(results: Sequence[Result], known: Sequence[Any]) -> ReportSection:
-    """Make the section of the report."""
+    """Build the section of the report."""
     methods = list(dict.fromkeys(result.method for result in results))
     shares = sorted({result.share for result in results})
     mine = picked(results, OURS, shares[0])
@@ -129,7 +128,7 @@ def section(results: Sequence[Result], known: Sequence[Any]) -> ReportSection:
         if share in GOALS and (one := estimate(picked(results, OURS, share)))
     ]
     plots = (_plot(results, methods, shares),)
-    return ReportSection("facts", "Facts that are kept", text, tuple(tables), plots, tuple(goals))
+    return ReportSection("facts", "Retained facts", text, tuple(tables), plots, tuple(goals))
 
 
 def _overview(results: Sequence[Result], methods: list[str], shares: list[float]) -> ReportTable:
@@ -157,9 +156,7 @@ def _kinds(results: Sequence[Result], methods: list[str], facts: list[Fact]) -> 
     counts = [sum(fact.kind == kind for fact in facts) for kind in kinds]
     columns = ("kind", *(f"{kind} ({count})" for kind, count in zip(kinds, counts, strict=True)))
     title = f"Facts kept by kind, history cut to {_percent(KINDS_AT)}"
-    return ReportTable(
-        title, columns, tuple(rows), "In brackets how many facts there are of a kind."
-    )
+    return ReportTable(title, columns, tuple(rows), "In brackets the number of facts of a kind.")
 
 
 def _libraries(results: Sequence[Result], known: Sequence[Any]) -> ReportTable:
@@ -175,7 +172,7 @@ def _libraries(results: Sequence[Result], known: Sequence[Any]) -> ReportTable:
     columns = ("library", "version", "call", "too large", "failed", "model calls")
     note = (
         "Too large: the answer took over 1.1 times its budget, and was cut there, at the end that "
-        "costs it less. Failed: an error, or no answer; nothing was kept then."
+        "costs it less. Failed: an error, or no answer; then nothing is kept."
     )
     return ReportTable("Who was measured", columns, tuple(rows), note)
 
@@ -197,7 +194,7 @@ def _percent(share: float) -> str:
 
 
 def missed(results: Iterable[Result]) -> None:
-    """Print what Foldline lost."""
+    """Print the facts that Foldline lost."""
     for result in results:
         for fact, kept in zip(result.history.facts, result.kept, strict=True):
             if result.method == OURS and not kept:

@@ -1,8 +1,8 @@
 """
-Conversations on which libraries that compact have failed their users, as data.
+Conversations on which compaction libraries have failed, as data.
 
-Every case names the rows of the requirements that it stands for. Texts are made up, the same
-ones in every run. Messages are in OpenAI's chat format, which all libraries can be given.
+Every case names the requirements that it covers. Texts are generated, the same
+in every run. Messages are in OpenAI's chat format, which all libraries accept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a case of failure is, and how its messages are written down."""
+"""A failure case, and shorthands to write its messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from foldline.testing.histories import sample
 Wire = list[dict[str, Any]]
 
 USELESS = ("refusal", "empty", "blank", "error", "longer")
-"""What the stand-in says in the cases of a summarizer that fails."""
+"""The answers of the stand-in as a failing summarizer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +19,9 @@ class Case:
     """
     One input.
 
-    ``budget`` is in tokens, or a share of the input's. ``summarizer`` is how the stand-in
-    behaves. ``later`` is what is added after each compaction, before the next one. ``fits``
-    tells that what must stay fits in the budget, so that a compaction can reach it.
+    ``budget`` is in tokens, or a share of the input. ``summarizer`` is how the stand-in
+    behaves. ``later`` has the messages to add after each compaction. ``fits``
+    is whether the mandatory content fits the budget, so that a compaction can reach it.
     """
 
     name: str
@@ -61,7 +61,7 @@ def t(number: str, text: str) -> Wire:
 
 
 def work(first: int, count: int, lines: int = 40, kind: str = "log") -> Wire:
-    """Return so many calls with a result each."""
+    """Return ``count`` calls, each with a result."""
     out: Wire = []
     for index in range(first, first + count):
         path = json.dumps({"path": f"src/part_{index}.py", "limit": lines})
@@ -74,6 +74,6 @@ SYSTEM = s("You are a careful engineer in the repository orders-api. Never push 
 TASK = u("ORIGINAL TASK: find why POST /orders times out, and keep the port 8443 as it is.")
 NEXT = u("And now: what did service_3 say about request 8f3a91c2?")
 OLD = [*SYSTEM, *TASK, *work(0, 10)]
-"""Most cases begin with this."""
+"""The start of most cases."""
 
 DONE = [*a("I have read ten parts; the retry limit is what I would look at."), *NEXT]

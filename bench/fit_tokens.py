@@ -1,4 +1,4 @@
-"""Fit the token estimator again: `bench/fit_tokens.py --claude FILE --words FILE ROOT...`.
+"""Refit the token estimator: `bench/fit_tokens.py --claude FILE --words FILE ROOT...`.
 
 Needs numpy and splintr-rs, which the project itself does not need. Every ROOT is a folder whose
 children are sources: unpacked packages, manuals, books. `token_corpus` cuts them into pieces and
@@ -17,8 +17,8 @@ wesnoth-1.16-data, fortunes-{zh,ru}, and /usr/share/{doc,locale,perl}, /usr/incl
 word list is the dict.txt of jieba; the vocabulary of Claude 2 is in litellm.
 
 Weights minimise the summed cube of the relative error, by reweighted least squares: the cube
-keeps the tails short, and every kind of text weighs the same however much of it was found. They
-are held near what the vocabularies themselves say of a class (the ridge).
+keeps the tails short, and every kind of text weighs the same regardless of its amount. They
+are held near the price of a class in the vocabularies (the ridge).
 """
 
 import argparse
@@ -42,19 +42,19 @@ CLAUDE_FACTOR = 1.12
 in recorded sessions (5 % to 95 %: 1.01 to 1.22; o200k times 1.18 spreads from 1.08 to 1.38)."""
 
 IMPORTANCE = {
-    "base64": 3.0,  # random, so that its mean alone tells how far off it is
+    "base64": 3.0,  # random, so that its error is its mean error
     **dict.fromkeys(("emoji", "digits", "hashes", "other scripts"), 0.4),
 }
-"""Kinds that weigh more or less than 1; a context holds little of the last ones."""
+"""Kinds with a weight other than 1; a context has little of the last ones."""
 
 OLD = {"llama2", "mistral1", "modernbert", "whisper"}
-"""Families that hardly any agent uses: the classes are made for the others."""
+"""Families that hardly any agent uses; the classes are fitted to the others."""
 
 LONGEST_SOURCE = 400_000  # characters of one source and kind that prices are read off
 WORDS = 250_000  # drawn from the word list
 SMALL = 12  # tokens: below this, an error counts as if the text had this many
 RIDGE, CLASS_RIDGE = 3e-4, 0.05
-"""How firmly a weight is held to what was expected: 0 for ASCII, else the price of its class."""
+"""Strength of the ridge towards the prior: 0 for ASCII, else the price of its class."""
 ROUNDS = 12
 
 
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def drawn_words(path: Path) -> list[str]:
-    """Draw Chinese words as often as news and novels use them; software hardly does."""
+    """Draw Chinese words by their frequency in news and novels; software rarely has them."""
     rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
     words = [row[0] for row in rows if len(row[0]) > 1]
     often = [float(row[1]) for row in rows if len(row[0]) > 1]
@@ -90,7 +90,7 @@ def drawn_words(path: Path) -> list[str]:
 
 
 def write_classes(found: token_corpus.Found, words: list[str], tokenizers: list[Any]) -> Any:
-    """Write the tables of classes, use them from here on, and return what the classes cost."""
+    """Write the tables of classes, use them from now on, and return the price of every class."""
     texts = [
         "\n".join(source)[:LONGEST_SOURCE].encode(errors="replace").decode()
         for kind, sources in token_corpus.dealt(found, "fit").items()

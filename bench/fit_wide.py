@@ -1,8 +1,8 @@
 """Find the classes of characters and pairs beyond ASCII, for the token estimator.
 
-What a character takes is told by the vocabularies: every wide character of the texts of the fit
-side is encoded in its place by every vocabulary, and a token that begins on its first byte is
-paid by the pair that it makes with the character before, tokens that begin inside it by itself.
+The price of a character comes from the vocabularies: every wide character of the texts of the fit
+side is encoded in context by every vocabulary, and a token that starts on its first byte is
+charged to its pair with the previous character, tokens that start inside it to itself.
 Characters of like price over all vocabularies make a class (k-means), and so do the pairs that
 differ most from what their second character takes elsewhere. `fit_tokens.py` calls this, writes
 ``wide_classes.bin`` and fits a weight for each class and vocabulary.
@@ -17,7 +17,7 @@ import numpy as np
 from foldline.tokens.estimate import CHARACTER_CLASSES, PAIR_CLASSES
 
 PAIRS = 7_168
-SEEN = 8  # times: what a pair costs is not known from fewer
+SEEN = 8  # times: fewer do not determine the price of a pair
 THRIFT = 1.0  # squared tokens a bit of the packed table is worth
 FIRST_WIDE, UNITS = 0x80, 0x10000
 HIGH, LOW = slice(0xD800, 0xDC00), slice(0xDC00, 0xE000)
@@ -26,15 +26,15 @@ ONE_SCRIPT = (slice(0x4E, 0xA0), slice(0xAC, 0xD8))  # pages of Han, of Hangul
 
 @dataclass(frozen=True)
 class Prices:
-    """What was seen: for every pair its times and tokens, for every unit its times and tokens.
+    """Observations: the occurrences and tokens of every pair, and of every unit.
 
     Attributes:
         pairs: Two UTF-16 units as one number, the first in the high half.
-        times: How often each was seen.
-        started: Tokens that began on the second character, a column per vocabulary; all tokens
-            of the character where the pair is a surrogate pair.
-        seen: How often every unit was seen.
-        inside: Tokens that began inside it, a column per vocabulary.
+        times: Number of occurrences of each.
+        started: Tokens that started on the second character, a column per vocabulary; all tokens
+            of the character if the pair is a surrogate pair.
+        seen: Number of occurrences of every unit.
+        inside: Tokens that started inside it, a column per vocabulary.
         alone: Tokens of the unit alone, a column per vocabulary.
     """
 
@@ -56,7 +56,7 @@ class Classes:
 
 
 def price(texts: list[str], tokenizers: list[Any]) -> Prices:
-    """Encode the texts with every vocabulary and see which character pays for which token."""
+    """Encode the texts with every vocabulary, and charge each token to a character."""
     lengths = [_token_lengths(tokenizer) for tokenizer in tokenizers]
     keys: list[Any] = []
     started: list[list[Any]] = [[] for _ in tokenizers]
@@ -103,7 +103,7 @@ def _paid(text: str, tokenizer: Any, lengths: Any) -> tuple[Any, Any]:
     first = (data & 0xC0) != 0x80
     taken = lengths[np.array(tokenizer.encode_ordinary(text), np.int64)]
     starts = np.concatenate(([0], np.cumsum(taken)[:-1]))
-    if taken.sum() == len(data) + 1:  # a blank that the vocabulary puts before every text
+    if taken.sum() == len(data) + 1:  # a blank that the vocabulary adds before every text
         starts -= 1
     begun = np.bincount(np.clip(starts, 0, len(data) - 1), minlength=len(data))
     whole = np.bincount(np.cumsum(first) - 1, begun)
@@ -151,14 +151,14 @@ def classify(prices: Prices, importance: Any) -> Classes:
 
 
 def _mean_start(prices: Prices, second: Any, counted: Any) -> Any:
-    """Take the mean of what a character pays on its first byte, over the pairs counted."""
+    """Return the mean price of a character on its first byte, over the counted pairs."""
     times = np.bincount(second[counted], prices.times[counted], UNITS)
     tokens = [np.bincount(second[counted], part[counted], UNITS) for part in prices.started.T]
     return (np.stack(tokens, 1) + 3) / (times + 3)[:, None]
 
 
 def _character_classes(cost: Any, seen: Any, scale: Any) -> tuple[Any, Any]:
-    """Find the classes; a rare character goes where the packed table stays small."""
+    """Find the classes; a rare character goes to the class that keeps the packed table small."""
     codes = np.r_[FIRST_WIDE : HIGH.start, LOW.stop : UNITS]
     points, weight = cost[codes] * scale, np.sqrt(seen[codes]) + 0.02
     numbers, centres = k_means(points, weight, CHARACTER_CLASSES - 1)

@@ -1,8 +1,8 @@
 """
-The figures that must not fall: a small, fast sample of what is kept, of rows found, of promises.
+Figures that must not fall: a small, fast sample of retention, rows and promises.
 
-    python bench/floors.py                 what is measured now, as JSON
-    python bench/floors.py --renew         keep it in tests/bench/floors.json, for `make test`
+    python bench/floors.py                 the current figures, as JSON
+    python bench/floors.py --renew         store them in tests/bench/floors.json, for `make test`
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ SESSIONS = (
     "mini-swe-agent-deepseek/deepseek_reasoner_dev--sqlfluff__sqlfluff-1517.traj.json.gz#0",
     "swe-agent-sweagent-claude35/sphinx-doc__sphinx-9602.traj.gz#0",
 )
-"""One or two of every kind, none of them large."""
+"""One or two sessions of every kind, none of them large."""
 
 QUICK_PARTS = {"rows": (), "validity": ("--peer", "Foldline")}
-"""Parts whose goals count, by the arguments that make them small."""
+"""Parts whose goals count, with the arguments of a small run."""
 
 Figures = dict[str, float]
 
@@ -60,7 +60,7 @@ def figures() -> Figures:
 
 
 def _bundled() -> Iterator[tuple[str, float]]:
-    """Yield what is kept of the bundled session, by the measure of the library itself."""
+    """Yield the retention on the bundled session, by the library's own measure."""
     there = read_file(BUNDLED).current.transcript
     limits = {f"{share:.0%}": _share(share) for share in (0.02, *SHARES)}
     plan = MeasurementPlan((policy_method(policy("default")),), limits)
@@ -75,7 +75,7 @@ def _share(share: float) -> Callable[[int], int]:
 
 
 def _recorded() -> Figures:
-    """Return what is kept of a few recorded sessions, by the measure that lies beside them."""
+    """Return the retention on a few recorded sessions, by the measure next to them."""
     steps = dict(cuts.sessions(cuts.SHARED))
     seen = [
         compacted(cuts.SHARED, case, share)
@@ -97,7 +97,7 @@ def _mean(scores: list[Score], goal: str, measure: str = "need") -> float:
 
 def _goals(part: str, words: tuple[str, ...]) -> Figures:
     """
-    Return the goals of a small run of a part: what is to be small with a minus before it.
+    Return the goals of a small run of a part; those to minimize are negated.
 
     Raises:
         RuntimeError: The part failed.
@@ -121,7 +121,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--renew", action="store_true", help="keep the figures as the floors")
+    parser.add_argument("--renew", action="store_true", help="store the figures as floors")
     options = parser.parse_args()
     found = figures()
     text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"

@@ -1,8 +1,8 @@
 """
-Histories with facts: what one who goes on after a cut has to know, noted by who read it all.
+Histories with facts that are needed after a cut, noted by readers of the whole history.
 
-A fact counts as kept where one passage of at most `SPAN` characters holds a member of every one
-of its groups of words: names that are scattered over a list earn nothing.
+A fact counts as kept if one passage of at most `SPAN` characters has a member of each
+of its groups of words: names scattered over a list do not count.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ import foldline
 
 FACTS = Path("data") / "facts" / "facts.jsonl"
 SPAN = 500
-"""Characters, runs of blanks counting as one."""
+"""Maximum passage in characters; a run of blanks counts as one."""
 
 LEAST_BUDGET = 200
 TOLERANCE = 1.1
-"""By so much of its budget may a library be over that counts in its own way."""
+"""Tolerance over the budget, as a factor, for libraries that count differently."""
 
 Messages = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A question, its known answer, and the groups of words of which a passage holds one each."""
+    """A question, its known answer, and the groups of words of which a passage needs one each."""
 
     kind: str
     question: str
@@ -41,14 +41,14 @@ class Fact:
 
     @classmethod
     def of(cls, row: dict[str, Any]) -> Fact:
-        """Read a fact as it is written in a file of facts."""
+        """Parse a row of a file of facts."""
         must = tuple(tuple(map(plain, group)) for group in row["must"])
         return cls(row["kind"], row["question"], row["answer"], must)
 
 
 @dataclass(frozen=True)
 class History:
-    """The messages before a cut, and the facts that stand in them."""
+    """The messages before a cut, and the facts in them."""
 
     session: str
     messages: Messages
@@ -64,18 +64,18 @@ class History:
         return max(LEAST_BUDGET, int(self.tokens * share))
 
     def kept(self, text: str) -> list[bool]:
-        """Return for every fact whether a text tells it."""
+        """Return for every fact whether a text states it."""
         text = plain(text)
         return [holds(text, fact.must) for fact in self.facts]
 
 
 def there(shared: Path) -> bool:
-    """Return True if the facts and the sessions that they are of can be read."""
+    """Return True if the facts and their sessions can be read."""
     return (shared / FACTS).is_file() and cuts.there(shared)
 
 
 def histories(shared: Path) -> list[History]:
-    """Read the facts with the sessions they are of, in a fixed order."""
+    """Read the facts with their sessions, in a fixed order."""
     rows: dict[tuple[str, int], list[Fact]] = defaultdict(list)
     for line in (shared / FACTS).read_text(encoding="utf-8").splitlines():
         if line.strip():
@@ -85,7 +85,7 @@ def histories(shared: Path) -> list[History]:
 
 
 def _cut(shared: Path, rows: dict[tuple[str, int], list[Fact]]) -> Iterator[History]:
-    # Sessions become messages as everywhere in the bench: the places of the cuts depend on it.
+    # Sessions are decoded as everywhere in the bench: the positions of the cuts depend on it.
     wire = cuts.tool(shared, "retention").openai
     for name, steps in cuts.sessions(shared):
         for (session, cut), facts in rows.items():
@@ -95,18 +95,18 @@ def _cut(shared: Path, rows: dict[tuple[str, int], list[Fact]]) -> Iterator[Hist
 
 
 def plain(text: str) -> str:
-    """Return a text in which neither case nor runs of blanks matter."""
+    """Return a text in lower case with normalized blanks."""
     return re.sub(r"\s+", " ", text).lower()
 
 
 def holds(text: str, groups: Sequence[Sequence[str]], span: int = SPAN) -> bool:
     """
-    Return True if one passage holds a member of every group.
+    Return True if one passage has a member of every group.
 
     Args:
-        text: What is searched, already `plain`, as the groups are.
+        text: The text to search, already `plain`, as the groups are.
         groups: Alternatives, for every part of a fact.
-        span: The longest passage, in characters.
+        span: Maximum passage, in characters.
     """
     newest: dict[int, int] = {}
     for end, start, group in sorted(_places(text, groups)):
@@ -126,17 +126,17 @@ def _places(text: str, groups: Iterable[Iterable[str]]) -> Iterator[tuple[int, i
 
 
 def flat(messages: Iterable[dict[str, Any]]) -> str:
-    """Return everything that a model would read in messages in chat format."""
+    """Return all text that a model reads in messages in chat format."""
     return "\n".join(f"[{message.get('role')}] {message_text(message)}" for message in messages)
 
 
 def tokens_of(text: str) -> int:
-    """Count a text as one message: what libraries answer may be too odd to be counted as it is."""
+    """Count a text as one message: the output of libraries may be too malformed otherwise."""
     return foldline.count([{"role": "user", "content": text}])
 
 
 def message_text(message: dict[str, Any]) -> str:
-    """Return what a message says: its texts, and its calls with their arguments."""
+    """Return the text of a message: its texts, and its calls with their arguments."""
     content = message.get("content")
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
@@ -150,5 +150,5 @@ def message_text(message: dict[str, Any]) -> str:
 
 
 def unescaped(arguments: str) -> str:
-    """Return arguments with the line feeds and quotes that JSON had to escape."""
+    """Return arguments with line feeds and quotes unescaped."""
     return arguments.replace("\\n", "\n").replace('\\"', '"')

@@ -1,10 +1,10 @@
 """
-Under attack: changed inputs, killed processes, damaged archives, a terminal that is told anything.
+Attacks: changed inputs, killed processes, damaged archives, hostile terminal commands.
 
     python bench/hostile.py [--quick] [--json FILE] [--seed N]
 
-Every line of the table is a count of attempts and of those that did harm: an error that is none of
-Foldline's, a lost message, a secret that was shown. What harmed is printed, with its seed.
+Every line of the table counts attempts and those that did harm: an error that is not
+Foldline's own, a lost message, an exposed secret. Harmful attempts are printed, with their seed.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ TEXT: Final = """\
 Inputs are recorded files and made conversations with bytes and JSON values changed at random, for
 every reader and for compacting and recalling in every wire format. Processes that append, compact
 and undo are killed with SIGKILL; then the archive is opened, and every acknowledged message must
-be there, the view of one moment, and every handle recallable. Archives are damaged in bytes,
-pages, rows, cells and in the JSON that they hold, and then listed, read, salvaged, recalled from
-and gone on with. The terminal is asked for what lies outside its workspace."""
+exist, the view be consistent, and every handle recallable. Archives are damaged in bytes,
+pages, rows, cells and in their JSON, and then listed, read, salvaged, recalled from
+and continued. The terminal gets commands that reach outside its workspace."""
 
 
 def section(sizes: dict[str, int], seed: int) -> tuple[ReportSection, list[str]]:
-    """Attack, and return the figures with what did harm."""
+    """Attack, and return the figures and the harmful attempts."""
     rows, goals, harm = [], [], []
-    with ThreadPoolExecutor(2) as beside:  # processes that are killed leave a core to the others
+    with ThreadPoolExecutor(2) as beside:  # killed processes leave a core to the others
         running = {
             name: beside.submit(_timed, fuzz, sizes[name], seed)
             for name, (_, fuzz) in WHAT.items()

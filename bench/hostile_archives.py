@@ -1,4 +1,4 @@
-"""Damaged archives: whatever stands in the file, what is raised is an error of Foldline's."""
+"""Damaged archives: for any file content, only Foldline's own errors may be raised."""
 # ruff: noqa: S608  # the statements are put together from names in this file
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def build(path: Path) -> None:
-    """Write an archive: a session with compactions of every kind, and a small one beside it."""
+    """Write an archive: a session with compactions of every kind, and a small second one."""
     config = Config(memory={"enabled": True, "every": 1000})
     for name, turns in (("s", 24), (SPARE, 3)):
         with _opened(path, name, config=config) as session:
@@ -59,7 +59,7 @@ def build(path: Path) -> None:
 
 
 def damage(data: bytes, path: Path, draw: random.Random) -> str:
-    """Write a damaged copy of an archive and return how it was damaged."""
+    """Write a damaged copy of an archive and return the kind of damage."""
     kind = draw.choice(("bytes", "bytes", "page", "cell", "cell", "json", "json", "json", "row"))
     changed = bytearray(changed_bytes(data, draw) if kind == "bytes" else data)
     if kind == "page":
@@ -91,7 +91,7 @@ def _row(connection: sqlite3.Connection, draw: random.Random) -> None:
 
 
 def _json(connection: sqlite3.Connection, draw: random.Random) -> None:
-    """Put other JSON in place of some content, with the checksum that belongs to it."""
+    """Replace some content with other JSON, with a matching checksum."""
     table = draw.choice(("blobs", "blobs", "memories"))
     rows = connection.execute(
         f"SELECT id, codec, data FROM {table} WHERE {_belongs(table)}"
@@ -125,7 +125,7 @@ def _columns(connection: sqlite3.Connection) -> list[tuple[str, str]]:
 
 
 def _belongs(table: str) -> str:
-    """Return what is true of rows that the other session has no part in."""
+    """Return an SQL condition for rows that do not belong to the other session."""
     other = f"(SELECT id FROM sessions WHERE name = '{SPARE}')"
     if table == "sessions":
         return f"name <> '{SPARE}'"
@@ -139,17 +139,17 @@ def _belongs(table: str) -> str:
     return f"session <> {other}"
 
 
-# --- using them ------------------------------------------------------------------------------
+# --- use -------------------------------------------------------------------------------------
 
 
 def use(path: Path, handles: list[str], *, whole: bool) -> list[str]:
     """
-    Do everything with an archive that a program does, and return what should not have happened.
+    Use an archive in every way that a program does, and return the failures.
 
     Args:
         path: The archive.
-        handles: Handles that it gave out.
-        whole: Whether the session beside the damaged one must be as it was.
+        handles: Handles in it.
+        whole: Whether the undamaged session must be unchanged.
     """
     wrong: list[str] = []
 
@@ -158,7 +158,7 @@ def use(path: Path, handles: list[str], *, whole: bool) -> list[str]:
             return action()
         except FoldlineError:
             return None
-        except Exception as error:  # noqa: BLE001  # this is what is looked for
+        except Exception as error:  # noqa: BLE001  # this is what the attack searches for
             wrong.append(f"{what}: {type(error).__name__}: {error}"[:300])
             return None
 
@@ -200,10 +200,10 @@ def _opened(path: Path, name: str, **options: Any) -> Iterator[Session]:
 
 def fuzz(count: int, seed: int = 1) -> tuple[Counter[str], list[str]]:
     """
-    Damage an archive in many ways and use every one.
+    Damage an archive in many ways and use every copy.
 
     Returns:
-        How many of each kind there were, and what was raised that is no error of Foldline's.
+        The number of attempts of each kind, and errors that are not Foldline's own.
     """
     draw, kinds, wrong = random.Random(seed), Counter[str](), []  # noqa: S311
     with tempfile.TemporaryDirectory() as folder:

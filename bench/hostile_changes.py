@@ -1,4 +1,4 @@
-"""Changing data at random: bytes, and what stands in JSON."""
+"""Change data at random: bytes, and values in JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STRANGE: tuple[Any, ...] = (
 
 
 def changed_json(value: Any, draw: random.Random) -> Any:
-    """Return a JSON value with something in it changed or left out."""
+    """Return a JSON value with a part of it changed or removed."""
     if isinstance(value, dict) and value and draw.random() < 0.85:
         key = draw.choice(list(value))
         if draw.random() < 0.15:
@@ -25,7 +25,7 @@ def changed_json(value: Any, draw: random.Random) -> Any:
 
 
 def changed_bytes(data: bytes, draw: random.Random) -> bytes:
-    """Return bytes with a few of them changed, or cut off."""
+    """Return bytes with a few of them changed or cut off."""
     out = bytearray(data)
     if draw.random() < 0.3:
         del out[draw.randrange(len(out)) :]

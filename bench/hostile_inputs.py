@@ -25,10 +25,10 @@ from foldline.values.tokens import TokenCounter
 from hostile_changes import changed_bytes, changed_json
 
 LARGEST: Final = 100_000
-"""A recorded file that is changed has at most so many bytes."""
+"""Maximum size of a recorded file to change, in bytes."""
 
 EACH: Final = 3
-"""So many recorded files of every kind are changed."""
+"""Number of recorded files of each kind to change."""
 
 COUNTER: Final = EstimatedCounter("o200k")
 POLICY: Final = foldline.policy("default")
@@ -49,7 +49,7 @@ def conversation() -> list[Message]:
 
 
 def files() -> list[tuple[str, bytes]]:
-    """Return files to change with their formats: recorded ones where there are any, and ours."""
+    """Return files to change, with their formats: recorded ones, if any, and ours."""
     found: dict[str, list[bytes]] = {}
     for name in DIALECT_NAMES:
         body = json.dumps(wire(conversation(), name), default=str).encode()
@@ -71,7 +71,7 @@ def _small(path: Path) -> bytes:
 
 
 def read(kind: str, data: bytes, draw: random.Random) -> None:
-    """Read a changed file by a reader, compact what it holds, and write it again."""
+    """Read a changed file, compact its content, and write it again."""
     name = draw.choice((kind, kind, "auto", draw.choice(list(FILE_FORMATS))))
     if draw.random() < 0.05:
         data = changed_bytes(gzip.compress(data, 1), draw)
@@ -101,7 +101,7 @@ def changed_file(data: bytes, draw: random.Random) -> bytes:
 
 
 def compact(name: str, messages: Any, draw: random.Random) -> None:
-    """Compact changed messages, append them to a session, and recall all that left the view."""
+    """Compact changed messages, append them to a session, and recall everything out of view."""
     window = draw.choice((700, 1_200, 3_000))
     foldline.compact(messages, budget=draw.choice((50, 400, 1_500)), counter=COUNTER)
     items = messages if isinstance(messages, list) else messages.get("messages") or []
@@ -122,7 +122,7 @@ def fuzz(count: int, seed: int = 1) -> tuple[Counter[str], list[str]]:
     Change inputs and use them, half of them as files, half as messages.
 
     Returns:
-        How many there were of each kind, and what was raised that is no error of Foldline's.
+        The number of attempts of each kind, and errors that are not Foldline's own.
     """
     draw, kinds, wrong = random.Random(seed), Counter[str](), []  # noqa: S311
     known = files()
@@ -139,6 +139,6 @@ def fuzz(count: int, seed: int = 1) -> tuple[Counter[str], list[str]]:
             use()
         except FoldlineError:
             continue
-        except Exception as error:  # noqa: BLE001  # this is what is looked for
+        except Exception as error:  # noqa: BLE001  # this is what the attack searches for
             wrong.append(f"input {number} ({kind}): {type(error).__name__}: {error}"[:300])
     return kinds, wrong

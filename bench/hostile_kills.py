@@ -1,4 +1,4 @@
-"""Kills: a process that appends, compacts and undoes is ended with SIGKILL, again and again."""
+"""Kills: a process that appends, compacts and undoes is killed with SIGKILL repeatedly."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.edits import apply
 
 EACH: Final = 20
-"""So many processes in a row go on with one archive."""
+"""Number of successive processes on one archive."""
 
 SECONDS: Final = 60
-"""How long a process may take until it is killed."""
+"""Maximum seconds until a process is killed."""
 
 CHILD: Final = """
 import sys
@@ -41,7 +41,7 @@ for number in range(start, start + 10_000):
 
 
 def kill(path: Path, policy: str, acknowledged: int) -> list[str]:
-    """Run a process until it has acknowledged so many messages, kill it, and return their ids."""
+    """Run a process until it has acknowledged some messages, kill it, and return their ids."""
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(path), policy], stdout=subprocess.PIPE, text=True
     )
@@ -59,7 +59,7 @@ def kill(path: Path, policy: str, acknowledged: int) -> list[str]:
 
 
 def lost(path: Path, policy: str, acknowledged: list[str]) -> tuple[list[str], list[str]]:
-    """Return what is wrong with an archive after a kill, and the ids of its messages."""
+    """Return the faults of an archive after a kill, and the ids of its messages."""
     wrong: list[str] = []
     with Session.open(
         path, "s", window=4_000, policy=policy, counter=EstimatedCounter("o200k")
@@ -68,11 +68,11 @@ def lost(path: Path, policy: str, acknowledged: list[str]) -> tuple[list[str], l
         if numbers[: len(acknowledged)] != acknowledged:
             wrong.append("an acknowledged message is lost")
         if len(numbers) - len(acknowledged) not in (0, 1):
-            wrong.append("there are messages that nobody sent")
-        edits = session._state.history.edits()  # the log and what is shown of it
-        shown = tuple(session._state.current_view.messages.values())
-        if apply(session.messages, edits) != shown:
-            wrong.append("the view is not of one moment")
+            wrong.append("there are messages that were never sent")
+        edits = session._state.history.edits()  # the log and its view
+        view = tuple(session._state.current_view.messages.values())
+        if apply(session.messages, edits) != view:
+            wrong.append("the view is inconsistent")
         for receipt in session.receipts:
             for handle in receipt.recall:
                 session.recall(handle)
@@ -81,10 +81,10 @@ def lost(path: Path, policy: str, acknowledged: list[str]) -> tuple[list[str], l
 
 def fuzz(count: int, seed: int = 1) -> tuple[int, list[str]]:
     """
-    Kill so many processes.
+    Kill ``count`` processes.
 
     Returns:
-        How many messages were acknowledged, and what went wrong.
+        The number of acknowledged messages, and the faults.
     """
     draw, wrong, total = random.Random(seed), [], 0  # noqa: S311
     with tempfile.TemporaryDirectory() as folder:
@@ -94,10 +94,10 @@ def fuzz(count: int, seed: int = 1) -> tuple[int, list[str]]:
             path = Path(folder) / f"{number // EACH}.db"
             if number % EACH == 0:
                 acknowledged = []
-            said = kill(path, policy, draw.randint(1, 25))
-            total += len(said)
+            ids = kill(path, policy, draw.randint(1, 25))
+            total += len(ids)
             try:
-                found, acknowledged = lost(path, policy, acknowledged + said)
+                found, acknowledged = lost(path, policy, acknowledged + ids)
             except FoldlineError as error:
                 found = [str(error)]
             wrong += [f"kill {number}: {one}" for one in found]

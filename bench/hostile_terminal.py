@@ -1,4 +1,4 @@
-"""Terminal attacks: every program on every path that leads outside, in every mode there is."""
+"""Terminal attacks: every program on every path that leads outside, in every mode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foldline.tools.terminal import Terminal, TerminalLimits
 from foldline.tools.terminal.sandbox import try_confinement
 
 MARK: Final = "OUTSIDE-b61f09"
-"""Stands in files outside the workspace, and nowhere else."""
+"""A secret in files outside the workspace only."""
 
 PROGRAMS: Final = (
     *(
@@ -109,10 +109,10 @@ def attacks(outside: Path) -> list[str]:
 
 def fuzz(count: int, seed: int = 1) -> tuple[Counter[str], list[str]]:
     """
-    Run so many attacks in every mode that works here, and in the parser alone.
+    Run ``count`` attacks in every mode that works here, and in the parser alone.
 
     Returns:
-        How many there were in each mode, and what came of them.
+        The number of attacks in each mode, and the harm.
     """
     modes, wrong = Counter[str](), []
     with tempfile.TemporaryDirectory() as folder:
@@ -142,6 +142,6 @@ def _effects(terminal: Terminal, line: str) -> list[str]:
         seen = terminal.run(line)
     except FoldlineError as error:
         return [f"raised {error}"]
-    except Exception as error:  # noqa: BLE001  # this is what is looked for
+    except Exception as error:  # noqa: BLE001  # this is what the attack searches for
         return [f"raised {type(error).__name__}: {error}"[:200]]
-    return ["the secret was shown"] if MARK in seen.text else []
+    return ["the secret was exposed"] if MARK in seen.text else []

@@ -1,12 +1,12 @@
 """
-What ``foldline inspect`` takes for a large session: loading, each page, a question, memory.
+Measure ``foldline inspect`` on a large session: loading, each page, a question, memory.
 
     python bench/inspector.py                   a session of 100 MB, and the report of one of 5 MB
     python bench/inspector.py --megabytes 400
     python bench/inspector.py --keep FILE       keep the session there
 
-Seconds are processor time of the server and of the processes that it started (Linux tells both),
-and on the wall beside them, which says nothing on a busy machine.
+Seconds are processor time of the server and of its child processes (Linux reports both),
+and wall time next to it, which is meaningless on a busy machine.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ PAGES = {
     "cost": "/cost",
 }
 AVERAGE = 2_000
-"""Bytes of a message: a session of 100 MB has 50,000."""
+"""Bytes per message: a session of 100 MB has 50,000."""
 
 
 def write_session(path: Path, size: int) -> int:
-    """Write a made-up session of Claude Code and return how many messages it has."""
+    """Write a generated session of Claude Code, and return its number of messages."""
     rng = random.Random(7)  # noqa: S311  # draws text, not secrets
     count = written = 0
     turn: list[dict[str, Any]] = [{"role": "user", "content": TASK}]
@@ -63,7 +63,7 @@ def write_session(path: Path, size: int) -> int:
 def line(message: dict[str, Any], number: int) -> str:
     """Write a message as a line of Claude Code's file."""
     content: Any = message["content"]
-    said: dict[str, Any] = {"role": "user" if message["role"] == "tool" else message["role"]}
+    body: dict[str, Any] = {"role": "user" if message["role"] == "tool" else message["role"]}
     if message["role"] == "tool":
         result = {"type": "tool_result", "tool_use_id": message["tool_call_id"]}
         content = [{**result, "content": content}]
@@ -73,20 +73,20 @@ def line(message: dict[str, Any], number: int) -> str:
         use = {"type": "tool_use", "id": call["id"], "name": call["function"]["name"]}
         content = [{"type": "text", "text": content}, {**use, "input": given}]
         usage = {"input_tokens": 3, "cache_read_input_tokens": 50_000, "output_tokens": 80}
-        said |= {"model": "claude-sonnet-4-5", "id": f"msg_{number}", "usage": usage}
+        body |= {"model": "claude-sonnet-4-5", "id": f"msg_{number}", "usage": usage}
     envelope = {
-        "type": said["role"],
+        "type": body["role"],
         "uuid": f"u{number}",
         "parentUuid": f"u{number - 1}" if number else None,
         "sessionId": "s",
         "cwd": "/srv/shop",
-        "message": {**said, "content": content},
+        "message": {**body, "content": content},
     }
     return json.dumps(envelope) + "\n"
 
 
 class Server:
-    """A running ``foldline inspect``, seen from outside."""
+    """A running ``foldline inspect``, measured from outside."""
 
     def __init__(self, child: subprocess.Popen[bytes], link: str) -> None:
         self._folder = Path("/proc") / str(child.pid)
@@ -103,12 +103,12 @@ class Server:
             return int(answer.status)
 
     def read(self, path: str) -> bytes:
-        """Return what an address of the session answers."""
+        """Return the response of an address of the session."""
         with self._opener.open(self._base + path) as answer:
             return bytes(answer.read())
 
     def measure(self, work: Callable[[], Any]) -> tuple[float, float]:
-        """Return the processor time and the time that some work takes, in seconds."""
+        """Return the processor time and the wall time of some work, in seconds."""
         before, start = self._seconds(), time.monotonic()
         work()
         return self._seconds() - before, time.monotonic() - start
@@ -154,7 +154,7 @@ def pages_of(file: Path, home: Path, count: int) -> Iterator[list[Any]]:
     with served(file, home) as server:
         yield row("first paint", server.measure(lambda: server.get("")))
         yield row("complete", server.measure(lambda: until(200, server, "")))
-        # What the other pages take long for is made beside the first one.
+        # Slow results for the other pages are computed in the background of the first one.
         yield row("prepared", server.measure(lambda: server.get("/tokens")))
         for name, path in PAGES.items():
             once = server.measure(lambda path=path: server.get(path))
@@ -173,7 +173,7 @@ def grow(server: Server, file: Path, number: int) -> None:
 
 
 def version(server: Server) -> str:
-    """Return which state of the session the pages show."""
+    """Return the version of the session that the pages show."""
     return str(json.loads(server.read("/version"))["version"])
 
 
@@ -193,7 +193,7 @@ def main() -> None:
     """Make the session, open every page of it, print."""
     parser = options_of(__doc__)
     parser.add_argument("--megabytes", type=int, default=100, help="size of the session")
-    parser.add_argument("--keep", type=Path, metavar="FILE", help="keep the session there")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="keep the session in this file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

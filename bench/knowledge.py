@@ -1,10 +1,10 @@
 """
-How fast knowledge is found, and in how much memory: `python bench/knowledge.py [--size N]`.
+Measure the speed and memory of knowledge search: `python bench/knowledge.py [--size N]`.
 
-Documents are made up: words of a vocabulary with the frequencies of a language (Zipf), twenty
-paragraphs each, one chunk a paragraph. A query is a few words of one paragraph, in which that
+Documents are generated: words of a vocabulary with the frequencies of a language (Zipf), twenty
+paragraphs each, one chunk per paragraph. A query is a few words of one paragraph, in which that
 paragraph is to be found; another kind has common words only, the worst case of an index. A store
-is built in a file of its own, or taken over with ``--keep FILE``; with ``--keep URL`` it is one
+is built in a new file, or reused with ``--keep FILE``; with ``--keep URL`` it is one
 in PostgreSQL.
 """
 
@@ -54,7 +54,7 @@ class Vocabulary:
 
 
 class Directions:
-    """Stands in for a model of meaning: a direction of its own for every text, in no time."""
+    """A stand-in for an embedding model: a distinct vector for every text, instantly."""
 
     name, dimensions = "directions-1", DIMENSIONS
 
@@ -85,7 +85,7 @@ def build(knowledge: Knowledge, words: Vocabulary, size: int) -> float:
 
 
 def queries(words: Vocabulary, size: int, count: int) -> list[tuple[str, int]]:
-    """Few words of known paragraphs, each with the number of its paragraph."""
+    """Return a few words of known paragraphs, each with the number of its paragraph."""
     chance = seeded(11)
     out = []
     for _ in range(count):
@@ -102,21 +102,21 @@ def common(words: Vocabulary, count: int) -> list[tuple[str, int]]:
 
 
 def measure(
-    knowledge: Knowledge, asked: list[tuple[str, int]], words: Vocabulary
+    knowledge: Knowledge, queries: list[tuple[str, int]], words: Vocabulary
 ) -> dict[str, float]:
     times, found = [], 0
-    for query, number in asked:
+    for query, number in queries:
         began = time.perf_counter()
         findings = knowledge.search(query, 5, threshold=0.0)
         times.append((time.perf_counter() - began) * 1000)
-        wanted = " ".join(words.paragraph(number)) if number >= 0 else ""
-        found += any(wanted in passage.text for passage in findings)
+        target = " ".join(words.paragraph(number)) if number >= 0 else ""
+        found += any(target in passage.text for passage in findings)
     times.sort()
     return {
         "p50_ms": statistics.median(times),
         "p99_ms": times[int(0.99 * (len(times) - 1))],
         "first_ms": times[0],
-        "found_in_5": found / len(asked),
+        "found_in_5": found / len(queries),
     }
 
 
@@ -142,7 +142,7 @@ def run(path: Path | str, size: int, count: int, *, vectors: bool) -> dict[str, 
 
 
 def resident() -> float:
-    """Return the most memory that this process had so far, in MB."""
+    """Return the peak memory of this process so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 
@@ -163,7 +163,7 @@ def main() -> None:
     options.add_argument("--size", type=int, default=100_000, help="chunks (100000)")
     options.add_argument("--queries", type=int, default=200)
     options.add_argument("--vectors", action="store_true", help="with 384 random numbers a chunk")
-    options.add_argument("--keep", help="a file or URL to keep the store in, or to take over")
+    options.add_argument("--keep", help="a file or URL to keep the store in, or to reuse")
     options.add_argument("--json", action="store_true")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:

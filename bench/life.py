@@ -1,5 +1,5 @@
 """
-A long life: thousands of turns, a hundred compactions and more, killed and opened in between.
+A long life: thousands of turns, over a hundred compactions, with kills and restarts between.
 
     python bench/life.py [--quick] [--json FILE] [--turns N] [--without-peers]
 """
@@ -28,15 +28,15 @@ from replaying import Asked
 
 TURNS, QUICK_TURNS = 5_000, 600
 PARTS, MOMENTS = 5, 20
-"""How many processes live it one after another, and how often it is looked at."""
+"""Number of successive processes, and of measurements."""
 
 SECONDS = 1_800
-"""How long one of the processes may take."""
+"""Timeout of one process, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long it lives, and how often it is looked at; both in turns."""
+    """The length of the session, and the interval of measurements, in turns."""
 
     turns: int
     every: int
@@ -49,7 +49,7 @@ class Plan:
 
 
 def section(options: argparse.Namespace) -> ReportSection:
-    """Live it, beside a library that summarizes, and say what is left."""
+    """Run it, next to a summarizing library, and report what is left."""
     turns = options.turns or (QUICK_TURNS if options.quick else TURNS)
     plan = Plan(turns, max(1, turns // MOMENTS))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as beside:
@@ -63,12 +63,12 @@ def section(options: argparse.Namespace) -> ReportSection:
 
 
 def _lived(plan: Plan, archive: Path) -> Iterator[Moment]:
-    """Let one process after another go on where the one before was killed."""
+    """Run one process after another, each continuing where the last was killed."""
     script = Path(__file__).with_name("living.py")
     for start, stop in plan.parts:
         numbers = {"turns": plan.turns, "start": start, "stop": stop, "every": plan.every}
         given = [word for name, value in numbers.items() for word in (f"--{name}", str(value))]
-        done = subprocess.run(  # this interpreter, and a script of ours
+        done = subprocess.run(  # this interpreter, and our own script
             [sys.executable, script, archive, *given],
             stdout=subprocess.PIPE,
             timeout=SECONDS,
@@ -86,7 +86,7 @@ def _moment(line: str) -> Moment:
 
 
 def _summarized(plan: Plan) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield by turn the facts that a library still shows, which has a stand-in summarize."""
+    """Yield by turn the facts still in view in a library that summarizes by a stand-in."""
     peer = peers(PEER)[0]
     if peer.problem:
         return

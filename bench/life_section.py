@@ -1,4 +1,4 @@
-"""The section on a long life: what is still known, and whether the state stays bounded."""
+"""The section on a long life: facts that are still known, and bounds of the state."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ from living import WINDOW, Moment
 PEER = "LangChain summary"
 
 SHOWN = 10
-"""Rows of the tables by turn."""
+"""Number of rows in the tables by turn."""
 
 TEXT = """\
 A made-up agent works for {turns:,} turns in a window of {window:,} tokens, through a session in
-SQLite; {parts} processes live it one after another, and each ends without closing anything. Every
-50 turns it is told something: what the user wants, what was decided, what a failure came from,
-where a file was written, or, in the middle of a tool's output and nowhere else, a number. A
-quarter is said again later, a quarter is said otherwise, and then the new value counts. A fact is
-known where one line holds what it is about and what is true of it. "In view" is what is sent to
-the model; "by handle" is what the handles in the view recall, as `session.recall(handle,
-grep=...)` would find it. The tail is the newest messages of the view's size; {peer} is called at
-80 % of the window for 40 %, with a stand-in that quotes. {folds} compactions were made; the first
-fact went through all of them."""
+SQLite; {parts} processes run it one after another, and each ends without closing anything. Every
+50 turns a fact is planted: a wish of the user, a decision, the cause of a failure, the place of a
+file, or a number that occurs only in the middle of a tool's output. A quarter of the facts is
+repeated later, a quarter is changed, and then the new value counts. A fact is known if one line
+has its subject and its value. "In view" is what is sent to the model; "by handle" is what the
+handles in the view recall, as `session.recall(handle, grep=...)` would find it. The tail is the
+newest messages of the view's size; {peer} is called at 80 % of the window for 40 %, with a
+stand-in that quotes. {folds} compactions were made; the first fact went through all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lived:
-    """A life: what was told, how it went, and by turn what a summarizing library still shows."""
+    """A life: the planted facts, the measurements, and the facts left in a library, by turn."""
 
     facts: Sequence[Fact]
     moments: Sequence[Moment]
@@ -44,7 +43,7 @@ class Lived:
 
 
 def life_section(lived: Lived) -> ReportSection:
-    """Say what was found."""
+    """Build the section."""
     text = TEXT.format(
         turns=lived.moments[-1].turn,
         window=WINDOW,
@@ -148,7 +147,7 @@ def _state(lived: Lived) -> ReportTable:
         )
         done, before = [], moment
     note = (
-        "Milliseconds are of the processor. A pause is a turn in which a compaction was tried. "
+        "Milliseconds are of the processor. A pause is a turn with an attempted compaction. "
         "Messages and edits are what the archive keeps of them, compressed; edits are all "
         "compactions with their receipts."
     )

@@ -1,10 +1,10 @@
 """
-A made-up session of thousands of turns, with facts planted in it that have to outlast it.
+A generated session of thousands of turns, with planted facts that must outlast it.
 
-A turn is a call of a tool and its result; now and then the user speaks first. Work goes in
-episodes: within one, the same few names come back, as they do when an agent mends one thing
-after another. Any turn can be written without those before it, so that a process can go on where
-another one was killed.
+A turn is a tool call and its result, sometimes after a user message. Work comes in
+episodes with a few recurring names each, as when an agent fixes one thing
+after another. Any turn can be generated without those before it, so that a process can continue
+where another was killed.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Kind = Literal["preference", "decision", "cause", "path", "id"]
 
 KINDS: tuple[Kind, ...] = ("preference", "decision", "cause", "path", "id")
 EPISODE, SPOKEN, PLANTED = 40, 25, 50
-"""Turns of one piece of work, between two things that the user says, and between two facts."""
+"""Turns per episode, between two user messages, and between two facts."""
 
 REMARKED = 0.12
-"""Fraction of the turns in which the model concludes something that does not matter for long."""
+"""Fraction of the turns with a conclusion of the model that is soon irrelevant."""
 
 RESTATED, SUPERSEDED = 403, 607
-"""Turns after which some facts are said again, and some otherwise; never two in one turn."""
+"""Turns after which some facts are repeated, and some changed; never two in one turn."""
 
 TASK = (
     "You look after the ledgers of forty shops. Go through the open tickets one by one, mend what "
@@ -38,10 +38,10 @@ TASK = (
 @dataclass(frozen=True, slots=True)
 class Fact:
     """
-    Something worth remembering: what is true of ``subject`` is ``value``, once it was said.
+    A fact to remember: the ``value`` of ``subject``, from the turn that states it.
 
-    ``turn`` is when it was said first. Some are said again, at ``again``; some are said otherwise
-    at ``changed``, from when on ``later`` is true.
+    ``turn`` is when it is first stated. Some are repeated at ``again``; some are changed
+    at ``changed``, from when on ``later`` is the value.
     """
 
     number: int
@@ -54,16 +54,16 @@ class Fact:
     later: str = ""
 
     def true_at(self, turn: int) -> str:
-        """Return what is true after a turn."""
+        """Return the value after a turn."""
         return self.later if self.changed is not None and turn >= self.changed else self.value
 
     def stands_in(self, line: str, turn: int) -> bool:
-        """Tell whether a line says it as it is true after a turn."""
+        """Return True if a line states the value that is valid after a turn."""
         return self.subject in line and self.true_at(turn) in line
 
 
 def facts(turns: int) -> list[Fact]:
-    """List what a session of so many turns is told."""
+    """List the facts of a session of ``turns`` turns."""
     return [_fact(number, turns) for number in range(turns // PLANTED)]
 
 
@@ -101,7 +101,7 @@ def _value(kind: Kind, subject: str, rng: random.Random) -> str:
 
 
 def begin() -> Wire:
-    """Return what a session begins with."""
+    """Return the first messages of a session."""
     return [{"role": "user", "content": TASK}]
 
 
@@ -127,7 +127,7 @@ def turn(number: int, planted: dict[int, tuple[Fact, str]]) -> Wire:
 
 
 def by_turn(known: list[Fact]) -> dict[int, tuple[Fact, str]]:
-    """Return by turn the fact that is said in it, and what is said to be true."""
+    """Return by turn the fact that it states, and the stated value."""
     said = {fact.turn: (fact, fact.value) for fact in known}
     said |= {fact.again: (fact, fact.value) for fact in known if fact.again is not None}
     said |= {fact.changed: (fact, fact.later) for fact in known if fact.changed is not None}
@@ -180,7 +180,7 @@ def _work(rng: random.Random, names: list[str]) -> tuple[str, str, dict[str, Any
 def _planted(
     told: tuple[Fact, str], said: str, tool: str, arguments: dict[str, Any], output: str
 ) -> tuple[str, str, dict[str, Any], str]:
-    """Say a fact where one of its kind is said: by the model, in a call, or in a result."""
+    """State a fact where its kind belongs: in the model's text, a call, or a result."""
     fact, value = told
     match fact.kind:
         case "decision":

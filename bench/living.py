@@ -1,10 +1,10 @@
 """
-Live a part of a long session in this process, and say at intervals what it still knows.
+Run a part of a long session in this process, and report at intervals what it still knows.
 
     python bench/living.py ARCHIVE --turns 5000 --start 0 --stop 1000 --every 250
 
-Prints one JSON object for every interval. It then ends without closing anything, as a process
-does that is killed; the next part is another process.
+Prints one JSON object per interval. It then ends without closing anything, like a killed
+process; the next part is another process.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ HANDLE = re.compile(r"\b[0-9a-f]{6,32}(?:\.\d{1,6})?\b")
 @dataclass(frozen=True, slots=True)
 class Known:
     """
-    What is known of the facts that were told so far, as numbers of facts.
+    The known ones of the facts stated so far, by fact number.
 
-    ``seen`` stand in the view as they are true now; ``found`` stand there or in what a handle in
-    the view recalls; ``stale`` stand in the view only as they were before.
+    ``seen`` are in the view with their current value; ``found`` are there or in what a handle in
+    the view recalls; ``stale`` are in the view only with an old value.
     """
 
     told: tuple[int, ...]
@@ -53,13 +53,13 @@ class Known:
 @dataclass(frozen=True, slots=True)
 class Moment:
     """
-    A session after so many turns.
+    Measurements of a session after a number of turns.
 
-    ``tail`` are the facts in the newest messages of the view's size. Sizes are in bytes, but for
-    ``tokens``. What follows is of the turns since the moment before: ``milliseconds`` their mean
-    where nothing was tried, ``pauses`` those where something was, ``folds`` the compactions as
+    ``tail`` are the facts in the newest messages of the view's size. Sizes are in bytes, except
+    ``tokens``. The rest covers the turns since the previous moment: ``milliseconds`` their mean
+    without compaction attempts, ``pauses`` those with one, ``folds`` the compactions as
     turn, tokens before and after, and ``vain`` the attempts that changed nothing. ``opening`` is
-    how long the session took to open in this process, in milliseconds.
+    the time to open the session in this process, in milliseconds.
     """
 
     turn: int
@@ -79,7 +79,7 @@ class Moment:
 
 @dataclass(slots=True)
 class Log:
-    """What happened since the last moment; see `Moment`."""
+    """Events since the last moment; see `Moment`."""
 
     quick: list[float] = field(default_factory=list)
     pauses: list[float] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Log:
     vain: int = 0
 
     def note(self, number: int, milliseconds: float, receipts: Sequence[Receipt]) -> None:
-        """Note how long a turn took, and what was tried in it."""
+        """Record the time of a turn, and the compactions attempted in it."""
         (self.pauses if receipts else self.quick).append(milliseconds)
         for receipt in receipts:
             if receipt.status == "compacted":
@@ -98,12 +98,12 @@ class Log:
 
 class Life:
     """
-    A session and what was told in it.
+    A session and the facts stated in it.
 
     Args:
         archive: The SQLite file.
-        turns: How long the session will be.
-        window: Of the model, in tokens.
+        turns: Total turns of the session.
+        window: The window of the model, in tokens.
     """
 
     def __init__(self, archive: Path, turns: int, window: int = WINDOW) -> None:
@@ -117,7 +117,7 @@ class Life:
         self.opening = 1_000 * (time.process_time() - began)
 
     def live(self, start: int, stop: int, every: int) -> Iterator[Moment]:
-        """Go on from one turn to another, and yield a moment after every interval."""
+        """Run from one turn to another, and yield a moment after every interval."""
         if start == 0:
             self.session.extend(begin())
         log = Log()
@@ -160,11 +160,11 @@ class Life:
             try:
                 yield from self.session.recall(name).text.split("\n")
             except foldline.FoldlineError:
-                # A number that only looks like a handle.
+                # A number that only resembles a handle.
                 continue
 
     def _in_tail(self, number: int, tokens: int) -> tuple[int, ...]:
-        """Return the facts that stand in the newest messages of the same size."""
+        """Return the facts in the newest messages of the same size."""
         newest, left = deque[Any](), tokens
         for message in reversed(self.session.messages):
             left -= foldline.count([message.raw], format="openai-chat")
@@ -179,7 +179,7 @@ class Life:
 def find_known(
     told: Iterable[Fact], number: int, seen: Iterable[str], recalled: Iterable[str]
 ) -> Known:
-    """Find the facts that were told up to a turn in lines that are seen, and that are recalled."""
+    """Find the facts stated up to a turn, in the lines in view and in recalled lines."""
     due = {fact.number: fact for fact in told if fact.turn <= number}
     inside = _by_subject(due, seen)
     behind = _by_subject(due, recalled)
@@ -194,7 +194,7 @@ def find_known(
 
 
 def _by_subject(due: dict[int, Fact], lines: Iterable[str]) -> dict[int, list[str]]:
-    """Sort lines by the fact whose subject they name."""
+    """Group lines by the fact whose subject they name."""
     numbers = {fact.subject: number for number, fact in due.items()}
     found: dict[int, list[str]] = {number: [] for number in due}
     for line in dict.fromkeys(lines):
@@ -206,12 +206,12 @@ def _by_subject(due: dict[int, Fact], lines: Iterable[str]) -> dict[int, list[st
 
 def message_text(message: dict[str, Any]) -> str:
     calls = message.get("tool_calls") or ()
-    said = [f"{call['function']['name']} {call['function']['arguments']}" for call in calls]
-    return "\n".join((message.get("content") or "", *said))
+    calls_text = [f"{call['function']['name']} {call['function']['arguments']}" for call in calls]
+    return "\n".join((message.get("content") or "", *calls_text))
 
 
 def stored(archive: Path) -> dict[str, int]:
-    """Return how many bytes the archive keeps of messages, edits and receipts, compressed."""
+    """Return the compressed size of messages, edits and receipts in the archive, in bytes."""
     with sqlite3.connect(f"file:{archive}?mode=ro", uri=True) as base:
         return {
             what: base.execute(

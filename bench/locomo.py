@@ -1,9 +1,9 @@
 """
-LoCoMo: conversations over many sessions, questions, and the turns that hold the evidence.
+LoCoMo: conversations over many sessions, questions, and the turns with the evidence.
 
-Maharana et al., ACL 2024; CC BY-NC 4.0. It is read from beside the checkout for evaluation only;
+Maharana et al., ACL 2024; CC BY-NC 4.0. It is read from next to the checkout for evaluation only;
 nothing of it is part of this project. Categories: 1 several turns, 2 dates, 3 inference, 4 one
-turn, 5 what never happened (reported apart, as everybody does).
+turn, 5 what never happened (reported separately, as is usual).
 """
 
 from __future__ import annotations
@@ -62,8 +62,7 @@ def _talk(one: dict, count: Callable[[str], int]) -> Talk:
     turns = tuple(turn for name in names for turn in _session(said, name, count))
     known = {turn.id for turn in turns}
     questions = (
-        Question(asked["question"], asked["category"], _evidence(asked, known))
-        for asked in one["qa"]
+        Question(row["question"], row["category"], _evidence(row, known)) for row in one["qa"]
     )
     return Talk(one["sample_id"], turns, tuple(q for q in questions if q.evidence))
 
@@ -87,19 +86,19 @@ def _session(said: dict, name: str, count: Callable[[str], int]) -> Iterable[Tur
         )
 
 
-def _evidence(asked: dict, known: set[str]) -> frozenset[str]:
+def _evidence(row: dict, known: set[str]) -> frozenset[str]:
     """Read the ids, some of which are written as 'D8:6; D9:17', 'D:11:26' or 'D30:05'."""
     pairs = (
-        pair for text in asked.get("evidence", ()) for pair in re.findall(r"D:?(\d+):(\d+)", text)
+        pair for text in row.get("evidence", ()) for pair in re.findall(r"D:?(\d+):(\d+)", text)
     )
     return frozenset(f"D{int(a)}:{int(b)}" for a, b in pairs) & known
 
 
 def measured(talk: Talk, question: Question, ranked: Sequence[str]) -> list[float]:
     """Return recall at each depth, and whether all evidence fits into each budget."""
-    wanted = question.evidence
-    recall = [len(wanted & set(ranked[:depth])) / len(wanted) for depth in DEPTHS]
-    return recall + [float(wanted <= _filled(talk, ranked, budget)) for budget in BUDGETS]
+    evidence = question.evidence
+    recall = [len(evidence & set(ranked[:depth])) / len(evidence) for depth in DEPTHS]
+    return recall + [float(evidence <= _filled(talk, ranked, budget)) for budget in BUDGETS]
 
 
 def _filled(talk: Talk, ranked: Sequence[str], budget: int) -> set[str]:
@@ -117,7 +116,7 @@ def _filled(talk: Talk, ranked: Sequence[str], budget: int) -> set[str]:
 
 
 Ranking = Callable[[Talk], Callable[[str], Sequence[str]]]
-"""Prepares a conversation, and returns what ranks its turns for a question."""
+"""Prepares a conversation, and returns a function that ranks its turns for a question."""
 
 
 def evaluated(talks: Iterable[Talk], ranking: Ranking) -> dict[int, list[list[float]]]:

@@ -3,8 +3,8 @@ Open sessions of up to a million messages, from a file and from PostgreSQL on th
 
     python bench/long_session.py [--sizes 1000 100000 1000000] [--archive FILE]
 
-Each session is filled as an agent fills it, compacted whenever that is due, and copied to the
-server. Then a process of its own opens it, shows it and appends to it. Resident memory is the peak
+Each session is filled as by an agent, compacted whenever due, and copied to the
+server. Then a separate process opens, views and appends to it. Resident memory is the peak
 of that process with everything that it imported. Filling a million messages takes about ten
 minutes of a processor; an archive that is kept with ``--archive`` is filled once.
 """
@@ -33,14 +33,14 @@ from many_agents import Server
 
 WINDOW = 100_000
 STEP = 200
-"""So many messages come between two views."""
+"""Number of messages between two views."""
 
 APPENDS = 400
 WORDS = [f"word{number * 7_919 % 5_003}" for number in range(5_000)]
 
 
 def text(seq: int, words: int) -> str:
-    """Return words that differ from message to message."""
+    """Return a text that differs from message to message."""
     start = seq * 7_919 % (len(WORDS) - words)
     return f"{seq}: " + " ".join(WORDS[start : start + words])
 
@@ -54,15 +54,15 @@ def wire(seq: int) -> dict[str, Any]:
             return {"role": "assistant", "content": f"Done {text(seq, 30)}"}
         case place if place % 2:
             call = {"name": "read_file", "arguments": f'{{"path": "src/mod{seq % 977}.py"}}'}
-            asked = {"id": f"c{seq}", "type": "function", "function": call}
+            tool_call = {"id": f"c{seq}", "type": "function", "function": call}
             content = f"Step {text(seq, 8)}"
-            return {"role": "assistant", "content": content, "tool_calls": [asked]}
+            return {"role": "assistant", "content": content, "tool_calls": [tool_call]}
         case _:
             return {"role": "tool", "tool_call_id": f"c{seq - 1}", "content": text(seq, 60)}
 
 
 def fill(archive: Path, size: int) -> None:
-    """Write a session of so many messages, or what is left of it."""
+    """Write a session of ``size`` messages, or the missing part of it."""
     store = SqliteStore(archive, durability="process")
     with foldline.Session.open(None, str(size), store=store, window=WINDOW) as session:
         for start in range(session.length, size, STEP):
@@ -72,7 +72,7 @@ def fill(archive: Path, size: int) -> None:
 
 
 def look(place: str, size: int) -> dict[str, float]:
-    """Open a session, show it, append to it; return seconds, milliseconds and MB."""
+    """Open, view and append to a session; return seconds, milliseconds and MB."""
     start, busy = time.perf_counter(), time.process_time()
     with foldline.Session.open(place, str(size), window=WINDOW) as session:
         found = {
@@ -102,7 +102,7 @@ def look(place: str, size: int) -> dict[str, float]:
 
 
 def append(session: foldline.Session, number: int) -> float:
-    """Append a message that nobody has said and return how long it took, in milliseconds."""
+    """Append a new message, and return the time in milliseconds."""
     role = "assistant" if number % 2 else "user"
     message = {"role": role, "content": f"more {number} at {time.time_ns()}"}
     start = time.perf_counter()
@@ -111,7 +111,7 @@ def append(session: foldline.Session, number: int) -> float:
 
 
 def peak() -> float:
-    """Return the most resident memory of this program so far, in MB; not of who started it."""
+    """Return the peak resident memory of this program, in MB, without that of its parent."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
@@ -132,7 +132,7 @@ def ratio(places: dict[str, str], size: int) -> float:
 
 
 def looked(place: str, size: int) -> dict[str, float]:
-    """Do that in a process of its own: the memory of the one that filled it does not count."""
+    """Do that in a separate process: the memory used for filling must not count."""
     words = [sys.executable, __file__, "--look", place, "--sizes", str(size)]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
     found: dict[str, float] = json.loads(done.stdout)
@@ -140,7 +140,7 @@ def looked(place: str, size: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Fill, copy, open elsewhere, print."""
+    """Fill, copy, open in another process, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 100_000, 1_000_000])
     parser.add_argument("--archive", type=Path, help="a SQLite file to fill and to keep")
@@ -164,7 +164,7 @@ def main() -> None:
 
 
 def served(server: Server) -> float:
-    """Return what an append costs the processors of the server, in milliseconds."""
+    """Return the processor time of an append in the server, in milliseconds."""
     with foldline.Session.open(server.url, "served", window=WINDOW * WINDOW) as session:
         append(session, 0)
         before = server.busy()
@@ -177,7 +177,7 @@ def served(server: Server) -> float:
 
 
 def tables(url: str) -> list[tuple[str, int, int, int]]:
-    """Return the rows of every table, and the bytes that they and their indexes take."""
+    """Return the rows of every table, and the sizes of table and indexes, in bytes."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("ANALYZE")
         return connection.execute(
@@ -189,7 +189,7 @@ def tables(url: str) -> list[tuple[str, int, int, int]]:
 
 
 def measure(archive: Path, places: dict[str, str], sizes: list[int]) -> None:
-    """Copy the archive to the server and print what opening and appending take at both."""
+    """Copy the archive to the server, and print the cost of opening and appending on both."""
     source, target = open_store(archive), open_store(places["PostgreSQL"])
     for _ in copy_sessions(source, target):
         pass

@@ -1,6 +1,6 @@
-"""Made-up listings, searches, diffs and histories."""
+"""Generated listings, searches, diffs and histories."""
 
-# ruff: noqa: E501  # lines of tools are as long as they are
+# ruff: noqa: E501  # tools write long lines
 
 from __future__ import annotations
 

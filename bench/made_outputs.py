@@ -1,4 +1,4 @@
-"""Made-up outputs of real tools, with questions about one line of each; the same for a seed."""
+"""Generated outputs of real tools, with questions about one line of each; fixed by a seed."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ MAKERS: tuple[Callable[[random.Random], Output], ...] = (
 
 
 def made_outputs(count: int, seed: int) -> list[Output]:
-    """Return outputs, each kind about as often."""
+    """Return outputs, of all kinds about equally often."""
     rng = random.Random(seed)  # noqa: S311  # reproducible, no secret
     return [MAKERS[number % len(MAKERS)](rng) for number in range(count)]

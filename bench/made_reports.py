@@ -1,6 +1,6 @@
-"""Made-up logs, and reports of tests and builds."""
+"""Generated logs, and reports of tests and builds."""
 
-# ruff: noqa: E501  # lines of tools are as long as they are
+# ruff: noqa: E501  # tools write long lines
 
 from __future__ import annotations
 
@@ -117,31 +117,33 @@ def pytest_run(rng: random.Random) -> Output:
         )
         lines.append(f"{name} {state} [{100 * number // len(names):3}%]")
     lines += ["", "=" * 35 + " FAILURES " + "=" * 35]
-    told = []
+    assertions = []
     for number in failing:
         short = names[number].rpartition("::")[2]
-        told.append(f"assert {rng.randrange(100, 999)} == {rng.randrange(1000, 9999)}")
+        assertions.append(f"assert {rng.randrange(100, 999)} == {rng.randrange(1000, 9999)}")
         lines += [
             f"{'_' * 30} {short} {'_' * 30}",
             "",
             f"    def {short}():",
             f"        result = compute({number})",
-            f">       {told[-1].replace(str(number), 'n')}",
-            f"E       {told[-1]}",
+            f">       {assertions[-1].replace(str(number), 'n')}",
+            f"E       {assertions[-1]}",
             "",
             f"{names[number].partition('::')[0]}:{rng.randrange(10, 300)}: AssertionError",
         ]
     lines.append("=" * 27 + " short test summary info " + "=" * 27)
-    lines += [f"FAILED {names[number]} - {why}" for number, why in zip(failing, told, strict=True)]
+    lines += [
+        f"FAILED {names[number]} - {why}" for number, why in zip(failing, assertions, strict=True)
+    ]
     lines.append(
         f"===== 2 failed, {len(names) - 3} passed, 1 skipped in {rng.uniform(2, 90):.2f}s ====="
     )
     first, second = failing
     return Output("pytest", "pytest -v", "\n".join(lines), (
-        Question("first error", "Which test failed first, and why?", (names[first], told[0])),
+        Question("first error", "Which test failed first, and why?", (names[first], assertions[0])),
         Question("count", "How many tests failed?", (lines[-1],)),
         Question("row by id", f"Did {names[skipped]} run?", (f"{names[skipped]} SKIPPED",)),
-        Question("row by value", f"Why does {names[second].rpartition('::')[2]} fail?", (told[1],)),
+        Question("row by value", f"Why does {names[second].rpartition('::')[2]} fail?", (assertions[1],)),
         Question("last", "Do the tests pass?", (lines[-1], "FAILED")),
     ))  # fmt: skip
 

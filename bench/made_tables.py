@@ -1,6 +1,6 @@
-"""Made-up tables as tools write them: JSON in many layouts, CSV, HTML, processes, SQL."""
+"""Generated tables as tools write them: JSON in many layouts, CSV, HTML, processes, SQL."""
 
-# ruff: noqa: E501  # lines of tools are as long as they are
+# ruff: noqa: E501  # tools write long lines
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _of_orders(
     other["customer"] = rare = f"Quentin Abernathy{rng.randrange(10, 99)}"
     text = text if rare in text else _again(rows, text)
     needles = (str(row["order_id"]), str(row["customer"]), str(row["total"]))
-    asked = [
+    questions = [
         Question("row by id", f"What is the status of order {row['order_id']}?", needles),
         Question("row by value", f"Which {what} did {rare} place, and are they paid?", (rare, str(other["order_id"]), str(other["total"]))),
         Question("last", "What is the last order in the list?", (str(rows[-1]["order_id"]), str(rows[-1]["total"]))),
@@ -68,18 +68,18 @@ def _of_orders(
     if "address" in row:
         address = row["address"]
         assert isinstance(address, dict)
-        asked.append(
+        questions.append(
             Question(
                 "row by value",
                 f"Who lives at {address['street']}, {address['zip']}?",
                 (address["zip"], *needles[:2]),
             )
         )
-    return Output(kind, "curl -s https://shop.example/api/orders", text, tuple(asked))
+    return Output(kind, "curl -s https://shop.example/api/orders", text, tuple(questions))
 
 
 def _again(rows: Sequence[dict[str, object]], text: str) -> str:
-    """Write rows that were changed in the layout that they had."""
+    """Write changed rows in their original layout."""
     if text.startswith("{\n"):
         return json.dumps({"data": {"orders": rows}, "page": 1, "has_more": False}, indent=2)
     if text.startswith("{"):

@@ -1,6 +1,6 @@
-"""What made-up outputs of tools are made of: questions, names, paths, times."""
+"""Building blocks of generated tool outputs: questions, names, paths, times."""
 
-# ruff: noqa: E501  # lines of tools are as long as they are
+# ruff: noqa: E501  # tools write long lines
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ODD_ZH = ("时钟回拨四百毫秒,租约保留", "运维手动切换到备用�
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of an output, in ``words``; what must be left of it are the ``needles``."""
+    """A question about an output, in ``words``; the ``needles`` must be left of it."""
 
     about: str
     words: str
@@ -43,7 +43,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a tool returned, the command that asked for it, and what may be asked of it."""
+    """The output of a tool, its command, and questions about it."""
 
     kind: str
     command: str

@@ -1,13 +1,13 @@
 """
-Reviewing a codebase: everything at once, or just in time.
+Review a codebase: everything at once, or just in time.
 
     python bench/maintainer.py [--package rich] [--window N] [--json]
 
 What is real: the files, the survey, the probes, the agent with its tools and session, each request
 What is real: the files, the survey, the probes, the agent, its tools and session, all requests
-by the catalogue (gpt-5). What is simulated is the reader: it knows a planted defect whenever the
-line is in what it is shown, opens what `next_probe` proposes, and follows imports. So recall here
-says what was *shown*, not what a model would notice; a model notices less in a long text, which
+by the catalogue (gpt-5). The reader is simulated: it recognizes a planted defect whenever the
+line is in its input, opens what `next_probe` proposes, and follows imports. So recall here
+measures what was *read*, not what a model would notice; a model notices less in a long text, which
 this does not measure (see docs/learning/context-rot.md).
 """
 
@@ -38,7 +38,7 @@ WINDOW = 128_000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one way of doing a task took; ``tokens`` in all requests, ``most`` in one of them."""
+    """The cost of one method on a task; ``tokens`` in all requests, ``most`` in one of them."""
 
     codebase: str
     task: str
@@ -54,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A question, what has to be seen to answer it, and which files the reader goes to next."""
+    """A question, the lines needed to answer it, and the order in which the reader opens files."""
 
     name: str
     question: str
@@ -65,7 +65,7 @@ class Task:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument("--package", default="rich", help="a package of this environment, or none")
-    parser.add_argument("--window", type=int, default=WINDOW, help="of the model, in tokens")
+    parser.add_argument("--window", type=int, default=WINDOW, help="window in tokens")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
     options = parser.parse_args()
     rows = []
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def measured(codebase: Codebase, folder: Path, window: int) -> list[Row]:
-    """Do every task in every way on a codebase."""
+    """Run every task with every method on a codebase."""
     rows = []
     for task in tasks(codebase):
         rows.append(at_once(codebase, task, window))
@@ -116,7 +116,7 @@ def tasks(codebase: Codebase) -> list[Task]:
     return out
 
 
-# --- the two ways -------------------------------------------------------------------------------
+# --- methods ------------------------------------------------------------------------------------
 
 
 def at_once(codebase: Codebase, task: Task, window: int) -> Row:
@@ -134,21 +134,21 @@ def at_once(codebase: Codebase, task: Task, window: int) -> Row:
             client.complete(
                 [{"role": "user", "content": f"{task.question}\n{text}"}], max_tokens=4_000
             )
-            gone = time.monotonic() - begun
-        return row(codebase, task, "all at once", server, server.requests[0].text, gone)
+            elapsed = time.monotonic() - begun
+        return row(codebase, task, "all at once", server, server.requests[0].text, elapsed)
 
 
 def just_in_time(
     codebase: Codebase, task: Task, folder: Path, way: str, budget: ExplorationBudget, window: int
 ) -> Row:
-    """Let the maintainer read, a file at a time, until it is told to conclude."""
-    shown: list[str] = []
+    """Let the maintainer read, a file at a time, until it must conclude."""
+    read_texts: list[str] = []
 
     def reader(request: ReceivedRequest) -> Step:
         results = [one for message in request.transcript.messages for one in message.results]
-        told = results[-1].text if results else ""
-        shown.append(told)
-        if "Conclude" in told:
+        result = results[-1].text if results else ""
+        read_texts.append(result)
+        if "Conclude" in result:
             return Answer("Concluded.")
         read = frozenset(reader_files)
         path = task.next(request, read)
@@ -177,9 +177,11 @@ def just_in_time(
         ):
             begun = time.monotonic()
             one.run(task.question, "auto")
-            gone = time.monotonic() - begun
+            elapsed = time.monotonic() - begun
         assert server.violations == () == server.errors
-        return row(codebase, task, way, server, "\n".join(shown), gone, len(set(reader_files)))
+        return row(
+            codebase, task, way, server, "\n".join(read_texts), elapsed, len(set(reader_files))
+        )
 
 
 def row(
@@ -187,13 +189,13 @@ def row(
     task: Task,
     way: str,
     server: ScriptedServer,
-    shown: str,
+    read_texts: str,
     seconds: float,
     files: int | None = None,
 ) -> Row:
     used = [one.usage for one in server.requests if one.usage is not None]
     info = Catalogue.load().find(PRICED)
-    found = sum(line in shown for line in task.wanted) / len(task.wanted)
+    found = sum(line in read_texts for line in task.wanted) / len(task.wanted)
     return Row(
         codebase.root.name,
         task.name,
@@ -203,31 +205,31 @@ def row(
         max(one.total - one.output for one in used),
         round(sum(price(info, one) or 0.0 for one in used), 4),
         round(found, 2),
-        len(re.findall(r"^# \S+\.py$", shown, re.M)) if files is None else files,
+        len(re.findall(r"^# \S+\.py$", read_texts, re.M)) if files is None else files,
         round(seconds, 1),
     )
 
 
-# --- where the reader goes ----------------------------------------------------------------------
+# --- reading orders -----------------------------------------------------------------------------
 
 
 def probed(request: ReceivedRequest, read: frozenset[str]) -> str | None:
-    """Ask for probes, read those that are proposed, and ask again."""
+    """Request probes, read the proposed files, and request again."""
     results = [one for message in request.transcript.messages for one in message.results]
     calls = [one for message in request.transcript.messages for one in message.calls]
-    asked = {call.id for call in calls if call.name == "next_probe"}
-    probes = [result.text for result in results if result.call_id in asked]
+    probe_ids = {call.id for call in calls if call.name == "next_probe"}
+    probes = [result.text for result in results if result.call_id in probe_ids]
     proposed = re.findall(r"^- (\S+) \(about", probes[-1], re.M) if probes else []
     left = [path for path in proposed if path not in read]
     if left:
         return left[0]
-    return None if probes and "Nothing is left" in probes[-1] else "?"
+    return None if probes and "No promising file is left" in probes[-1] else "?"
 
 
 def once(
     go: Callable[[ReceivedRequest, frozenset[str]], str | None], wanted: str
 ) -> Callable[..., object]:
-    """Stop as soon as what is wanted was shown."""
+    """Stop as soon as the needed line was read."""
 
     def next_one(request: ReceivedRequest, read: frozenset[str]) -> str | None:
         results = [one.text for message in request.transcript.messages for one in message.results]
@@ -237,7 +239,7 @@ def once(
 
 
 def along(codebase: Codebase) -> Callable[[ReceivedRequest, frozenset[str]], str | None]:
-    """Begin at the file that is named, and follow the import in what was read last."""
+    """Start at the named file, and follow the import in the last file read."""
 
     def next_one(request: ReceivedRequest, _: frozenset[str]) -> str | None:
         results = [one for message in request.transcript.messages for one in message.results]
@@ -250,7 +252,7 @@ def along(codebase: Codebase) -> Callable[[ReceivedRequest, frozenset[str]], str
 
 
 def in_order(names: list[str]) -> Callable[[ReceivedRequest, frozenset[str]], str | None]:
-    """Read every file, because every file is asked about."""
+    """Read every file, because the question is about every file."""
     return lambda _, read: next((name for name in names if name not in read), None)
 
 

@@ -1,4 +1,4 @@
-"""Codebases with planted defects, for `maintainer.py`: one made up, one from site-packages."""
+"""Codebases with planted defects, for `maintainer.py`: one generated, one from site-packages."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ DEFECTS = (
     "    open(path, 'w').write(data); os.chmod(path, 0o777)",
     "    rate = price * 1.19 if country is not 'CH' else price",
 )
-"""Lines that a reader knows as defects when it is shown them; each is planted once."""
+"""Lines that the reader recognizes as defects; each is planted once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Codebase:
-    """A folder, where the defects are (line by path), and the chain of files of a trace."""
+    """A folder, its defects (line by path), and the chain of files of a trace."""
 
     root: Path
     defects: dict[str, str]
@@ -62,12 +62,12 @@ class Codebase:
 
 def made_up(folder: Path, *, hot: bool, seed: int = 7) -> Codebase:
     """
-    Make up 50 files with a history under git.
+    Generate 50 files with a git history.
 
     Args:
-        folder: Where.
-        hot: Whether defects lie where most changes are, or anywhere.
-        seed: Of all that is drawn.
+        folder: The output folder.
+        hot: Whether defects are in frequently changed files, or anywhere.
+        seed: The random seed.
     """
     chance = random.Random(seed)  # noqa: S311  # the same codebase in every run
     root = folder / ("hot" if hot else "anywhere")
@@ -78,7 +78,7 @@ def made_up(folder: Path, *, hot: bool, seed: int = 7) -> Codebase:
         for number in range(chance.randint(8, 30)):
             noun, verb = chance.choice(WORDS), chance.choice(VERBS)
             text += BODY.format(area=area, noun=noun, number=number, verb=verb, Verb=verb.title())
-            # So that one branch more, which a planted defect may be, tells nothing.
+            # So that an extra branch, which a planted defect may be, is not conspicuous.
             text += "".join(
                 BRANCH.format(noun=chance.choice(WORDS), number=chance.randint(0, 999))
                 for _ in range(chance.choice((0, 0, 0, 1, 2, 5)))
@@ -91,7 +91,7 @@ def made_up(folder: Path, *, hot: bool, seed: int = 7) -> Codebase:
     append(root, chain[-1], "\nFINAL_RATE = 0.0715\n")
     git(root, "init", "-q")
     commit(root, "first")
-    # A few files are changed again and again, as in every codebase.
+    # A few files change often, as in every codebase.
     changes = {path: round(40 / (rank + 2)) for rank, path in enumerate(shuffled(paths, chance))}
     for turn in range(max(changes.values())):
         for path, times in changes.items():
@@ -105,7 +105,7 @@ def made_up(folder: Path, *, hot: bool, seed: int = 7) -> Codebase:
 
 
 def copied(folder: Path, package: str, seed: int = 7) -> Codebase:
-    """Copy a package of this machine, and plant the defects in files of it, drawn at random."""
+    """Copy an installed package, and plant the defects in randomly drawn files."""
     chance = random.Random(seed)  # noqa: S311  # as above
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
@@ -129,7 +129,7 @@ def drawn(paths: Sequence[str], weights: Sequence[int], chance: random.Random) -
 
 
 def planted(root: Path, paths: Sequence[str], chance: random.Random) -> dict[str, str]:
-    """Put a defect behind the head of a function of each file."""
+    """Insert a defect after the head of a function in each file."""
     for path, line in zip(paths, DEFECTS, strict=True):
         rows = (root / path).read_text("utf-8").split("\n")
         heads = [at for at, row in enumerate(rows) if re.match(r"\s*def .*:\s*$", row)] or [0]

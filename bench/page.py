@@ -1,4 +1,4 @@
-"""The page of the whole bench: a summary on one screen, then every part."""
+"""Write the page of the whole bench: a summary on one screen, then every part."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FOLDER = "benchmarks"
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How running a part went: how many seconds it took, and what went wrong, if anything."""
+    """The run of a part: its seconds, and the problem, if any."""
 
     part: str
     seconds: float
@@ -32,7 +32,7 @@ class Ran:
 
 
 def machine() -> dict[str, str]:
-    """Describe where something is measured, and when."""
+    """Describe the machine and the date of a measurement."""
     return {
         "machine": f"{processor()}, {os.cpu_count()} cores, {platform.system()}",
         "python": platform.python_version(),
@@ -42,12 +42,12 @@ def machine() -> dict[str, str]:
 
 
 def processor() -> str:
-    """Return the name of the processor, as far as the system tells."""
+    """Return the name of the processor, if the system reports it."""
     try:
-        told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        cpuinfo = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        told = ""
-    found = re.search(r"^model name\s*:\s*(.+)$", told, re.MULTILINE)
+        cpuinfo = ""
+    found = re.search(r"^model name\s*:\s*(.+)$", cpuinfo, re.MULTILINE)
     return " ".join(found[1].split()) if found else platform.machine() or "unknown processor"
 
 
@@ -72,7 +72,7 @@ def page(sections: Sequence[ReportSection], record: Mapping[str, Mapping[str, st
 
 
 def _without(section: ReportSection, plot: str) -> ReportSection:
-    """Leave out the plot that stands on top of the page."""
+    """Return a section without the plot at the top of the page."""
     kept = tuple(one for one in section.plots if one.name != plot)
     return ReportSection(
         section.name, section.title, section.text, section.tables, kept, section.goals
@@ -80,7 +80,7 @@ def _without(section: ReportSection, plot: str) -> ReportSection:
 
 
 def anchor(title: str) -> str:
-    """Return the anchor that code forges make of a heading."""
+    """Return the anchor that code forges give a heading."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
@@ -102,7 +102,7 @@ def _measured(record: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def write(target: Path, text: str, sections: Sequence[ReportSection]) -> None:
-    """Write the page and its plots; plots of an earlier run that are no longer there go."""
+    """Write the page and its plots; remove outdated plots of earlier runs."""
     folder = target / FOLDER
     names = {f"{plot.name}.svg" for section in sections for plot in section.plots}
     if write_pictures(folder, sections, draw_plot):

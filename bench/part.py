@@ -1,4 +1,4 @@
-"""What every part of the bench shares on its command line: ``--quick``, ``--json FILE``."""
+"""Command line options shared by all parts of the bench: ``--quick``, ``--json FILE``."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def options_of(description: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="small, in a minute")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the section there too")
+    parser.add_argument("--quick", action="store_true", help="a small run of a minute")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the section there")
     return parser
 
 
 def finish(section: ReportSection, options: argparse.Namespace, *, quiet: bool = False) -> None:
-    """Print a section as text, and write it where the options say."""
+    """Print a section as text, and write it to the file in the options."""
     if not quiet:
         print(as_text(section))
     if options.json is not None:

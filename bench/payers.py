@@ -1,4 +1,4 @@
-"""Who decides what is sent: nobody, Foldline by its settings, and its peers."""
+"""Policies that decide what is sent: none, Foldline with various settings, and its peers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from peer import Peer, Running
 from replaying import Asked
 
 ACT, TARGET = 0.8, 0.4
-"""Fractions of the window from which on a peer is called, and to which; as Foldline's own."""
+"""Fractions of the window at which a peer is called, and its target; as in Foldline."""
 
 Begin = Callable[[int, Asked], Show]
-"""From a window, and where to note what summaries cost, to what decides for one session."""
+"""Maps a window, and a record of summary costs, to a policy for one session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Payer:
     """
     A way to manage the context.
 
-    ``config`` is how a session of Foldline is set, ``most`` the window that it is given if that is
-    less than the model's; ``peer`` is another library. Neither is one that needs none.
+    ``config`` configures a session of Foldline, ``most`` limits its window if that is
+    less than the model's; ``peer`` is another library. Without both, nothing is compacted.
     """
 
     name: str
@@ -44,10 +44,10 @@ class Payer:
 
     @contextmanager
     def ready(self) -> Iterator[Begin]:
-        """Start what it needs, for any number of sessions."""
+        """Start its process, for any number of sessions."""
         if self.peer is not None:
             with self.peer.running() as running:
-                yield lambda window, asked: called(running, window, asked)
+                yield lambda window, summary_costs: called(running, window, summary_costs)
         elif self.config is not None:
             yield self._session
         else:
@@ -74,8 +74,8 @@ PLAIN = (
 )
 
 
-def called(running: Running, window: int, asked: Asked) -> Show:
-    """Call a library once the window is nearly full, and go on from what it returns."""
+def called(running: Running, window: int, summary_costs: Asked) -> Show:
+    """Call a library when the window is nearly full, and continue from its result."""
     sizes, state, seen = _Sizes(), Wire(), 0
     failed_at = 0
 
@@ -84,13 +84,13 @@ def called(running: Running, window: int, asked: Asked) -> Show:
         state = [*state, *history[seen:]]
         seen = len(history)
         before = sum(map(sizes, state))
-        # After a call in vain, it is not called again before a twentieth more was said.
+        # After a failed call, it is not called again before the history grew by a twentieth.
         if before <= max(ACT * window, failed_at):
             return state
         answer = running.compact(state, int(TARGET * window))
         failed_at = 0
         if answer.messages is None:
-            asked.failed += 1
+            summary_costs.failed += 1
             failed_at = before + window // 20
             return state
         made = _same_objects(state, answer.messages)
@@ -99,8 +99,8 @@ def called(running: Running, window: int, asked: Asked) -> Show:
             failed_at = after + window // 20
         if answer.model_calls:
             kept = sum(sizes(m) for m in made if any(m is old for old in state))
-            asked.read += before - kept
-            asked.written += after - kept
+            summary_costs.read += before - kept
+            summary_costs.written += after - kept
         state = made
         return state
 
@@ -108,13 +108,13 @@ def called(running: Running, window: int, asked: Asked) -> Show:
 
 
 def _same_objects(old: Wire, new: Wire) -> Wire:
-    """Return messages that came back through a pipe as the objects that went in, where equal."""
+    """Replace messages returned through a pipe by the original objects, where equal."""
     known = {repr(message): message for message in old}
     return [known.get(repr(message), message) for message in new]
 
 
 def counter() -> TokenCounter:
-    """Return what counts for everybody."""
+    """Return the token counter of all policies."""
     return TokenCounter(choose_counter())
 
 

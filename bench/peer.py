@@ -1,5 +1,5 @@
 """
-Foldline and its peers behind one call, each in a process and an environment of its own.
+Foldline and its peers behind one call, each in its own process and environment.
 
     with peer.running() as running:
         answer = running.compact(messages, budget=4_000)
@@ -27,24 +27,24 @@ from worker import Broken, Worker
 ADAPTERS = Path(__file__).parent / "peers"
 SESSION = Path(__file__).resolve().parents[1] / "examples" / "session.json"
 START_SECONDS = 180.0
-"""How long a worker may take to import its library and warm up."""
+"""Timeout for a worker to import its library and warm up, in seconds."""
 
 SECONDS = 120.0
-"""How long one compaction may take."""
+"""Timeout of one compaction, in seconds."""
 
 MOST_STARTS = 4
-"""How often in a row a worker is started without an answer before it is given up."""
+"""Number of consecutive starts without an answer before a worker is given up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """
-    What a library made of messages.
+    The result of a library on messages.
 
-    ``messages`` is None when there are none, and then ``problem`` says why. ``seconds`` of
+    ``messages`` is None on failure, and then ``problem`` has the reason. ``seconds`` of
     the processor are those of the call alone, without conversions and without the stand-in's own;
-    ``peak_bytes`` is how much the process grew meanwhile. ``mutated`` says that the call changed
-    what it was given.
+    ``peak_bytes`` is how much the process grew meanwhile. ``mutated`` means that the call changed
+    its input.
     """
 
     messages: list[dict[str, Any]] | None
@@ -58,10 +58,10 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Peer:
     """
-    A library and the call of it that is measured.
+    A library and its measured call.
 
-    ``sizes`` says whether it takes a target in tokens, ``summarizes`` whether it asks a model,
-    ``in_place`` whether it is made to edit what it is given; ``problem`` why it cannot run here.
+    ``sizes`` is whether it takes a target in tokens, ``summarizes`` whether it calls a model,
+    ``in_place`` whether it edits its input by design; ``problem`` why it cannot run here.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Peer:
 
     @contextmanager
     def running(self, *, seconds: float = SECONDS) -> Iterator[Running]:
-        """Run it; every compaction may take so many seconds."""
+        """Run it, with a timeout for every compaction."""
         running = Running(self, seconds)
         try:
             yield running
@@ -91,7 +91,7 @@ class Peer:
 
 
 class Running:
-    """A peer whose worker is started when it is needed, and again when it broke."""
+    """A peer whose worker is started on demand, and restarted after a failure."""
 
     def __init__(self, peer: Peer, seconds: float) -> None:
         self.peer = peer
@@ -112,23 +112,25 @@ class Running:
         Compact messages in chat format.
 
         Args:
-            messages: They are not changed.
-            budget: What may be left, in tokens of `foldline.count`.
-            question: What is asked now: it is the last user message for every library.
+            messages: The messages; they are not changed.
+            budget: Maximum size of the result, in tokens of `foldline.count`.
+            question: The current question: the last user message for every library.
             summarizer: How the stand-in behaves; see ``KINDS`` and ``ACCOUNTS`` in
                 ``peers/extractive.py``.
         """
-        asked = [*messages, {"role": "user", "content": question}] if question else [*messages]
-        request = {"messages": asked, "budget": budget, "rate": rate(asked)}
+        conversation = (
+            [*messages, {"role": "user", "content": question}] if question else [*messages]
+        )
+        request = {"messages": conversation, "budget": budget, "rate": rate(conversation)}
         return self.ask(request | {"summarizer": summarizer})
 
     def ask(self, request: dict[str, Any]) -> Answer:
-        """Send a request as it is; whatever goes wrong is told in the answer."""
+        """Send a request unchanged; any failure is reported in the answer."""
         if self._failures >= MOST_STARTS or self.peer.problem:
             return Answer(None, self._reason)
         try:
-            told = self._started().ask(request, self._seconds)
-            answer = _answer(told)
+            reply = self._started().ask(request, self._seconds)
+            answer = _answer(reply)
         except Broken as error:
             self.close()
             self._failures, self._reason = self._failures + 1, str(error)
@@ -139,11 +141,11 @@ class Running:
     def _started(self) -> Worker:
         if self._worker is None:
             self._worker = self.peer.start()
-            told = self._worker.listen(START_SECONDS)
-            if not told.get("ready"):
-                raise Broken(str(told.get("problem") or "it said nonsense at its start")[:300])
-            self.start_seconds = float(told.get("start_seconds", 0.0))
-            self.start_bytes = float(told.get("start_bytes", 0.0))
+            reply = self._worker.listen(START_SECONDS)
+            if not reply.get("ready"):
+                raise Broken(str(reply.get("problem") or "it wrote nonsense at its start")[:300])
+            self.start_seconds = float(reply.get("start_seconds", 0.0))
+            self.start_bytes = float(reply.get("start_bytes", 0.0))
         return self._worker
 
     def close(self) -> None:
@@ -153,22 +155,22 @@ class Running:
             self._worker = None
 
 
-def _answer(told: dict[str, Any]) -> Answer:
-    problem, messages = told.get("problem"), told.get("messages")
+def _answer(reply: dict[str, Any]) -> Answer:
+    problem, messages = reply.get("problem"), reply.get("messages")
     if problem:
         return Answer(None, str(problem)[:300])
     if not isinstance(messages, list) or not all(_is_message(each) for each in messages):
-        raise Broken("it answered no list of messages")
+        raise Broken("it did not return a list of messages")
     try:
         return Answer(
             messages,
-            seconds=float(told["seconds"]),
-            model_calls=int(told["model_calls"]),
-            peak_bytes=int(told["peak_bytes"]),
-            mutated=bool(told["mutated"]),
+            seconds=float(reply["seconds"]),
+            model_calls=int(reply["model_calls"]),
+            peak_bytes=int(reply["peak_bytes"]),
+            mutated=bool(reply["mutated"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise Broken("it answered no figures") from error
+        raise Broken("it did not return figures") from error
 
 
 def _is_message(value: object) -> bool:
@@ -177,10 +179,10 @@ def _is_message(value: object) -> bool:
 
 def peers(*names: str) -> list[Peer]:
     """
-    Return all peers, or those that are named, Foldline first; environments are made on first use.
+    Return all peers, or the named ones, Foldline first; environments are created on first use.
 
     Raises:
-        ValueError: There is no peer of a name.
+        ValueError: There is no peer with this name.
     """
     rows = tomllib.loads((ADAPTERS / "roster.toml").read_text(encoding="utf-8"))["peer"]
     missing = set(names) - {row["name"] for row in rows}
@@ -209,8 +211,8 @@ def locked(environment: str, package: str) -> str:
 
 
 def rate(messages: Sequence[dict[str, Any]]) -> float:
-    """Return how many tokens a character of these messages takes, by `foldline.count`."""
-    # What counts as a character is said once, in what the workers load.
+    """Return the tokens per character of these messages, by `foldline.count`."""
+    # Characters are defined once, in a module that the workers load.
     sys.path.append(str(ADAPTERS))
     try:
         from task import characters
@@ -221,7 +223,7 @@ def rate(messages: Sequence[dict[str, Any]]) -> float:
 
 
 def _offline(peer: Peer) -> dict[str, str]:
-    """Return what a library needs in its environment to do without a network."""
+    """Return the environment variables that a library needs without a network."""
     # litellm carries the vocabulary that headroom counts with.
     site = environments.FOLDER / peer.environment / "lib"
     found = [*site.glob("python*/site-packages/litellm/litellm_core_utils/tokenizers")]
@@ -229,7 +231,7 @@ def _offline(peer: Peer) -> dict[str, str]:
 
 
 def smoke(names: Sequence[str], share: float) -> None:
-    """Print what every peer makes of the bundled session."""
+    """Print the result of every peer on the bundled session."""
     messages = json.loads(SESSION.read_text(encoding="utf-8"))["messages"]
     tokens = foldline.count(messages)
     print(f"{SESSION.name}: {len(messages)} messages, {tokens} tokens, to {share:.0%}")
@@ -252,7 +254,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--smoke", action="store_true", help="compact the bundled session")
-    parser.add_argument("--share", type=float, default=0.1, help="of the tokens that may be left")
+    parser.add_argument("--share", type=float, default=0.1, help="share of the tokens to keep")
     options = parser.parse_args()
     if options.smoke:
         smoke(options.names, options.share)

@@ -17,7 +17,7 @@ ACCENTS = (ACCENT, "#d1801f", "#2da44e", "#a371f7")
 GREYS = (GREY, "#a5adb6", "#6e7781", "#b1a08f", "#8fa3a0", "#a38fa0")
 DASHES = ("-", "--", "-.", ":")
 LINES_HEIGHT = 4.2
-"""In inches."""
+"""Size in inches."""
 
 
 def draw_plot(plot: Plot) -> bytes:
@@ -66,7 +66,7 @@ def _paint_lines(axes: Axes, plot: Plot) -> Sequence[Artist]:
 
 
 def _plain_ticks(axis: Axis) -> None:
-    """Write the powers of a logarithmic axis as people do: 100, 1k, 1M."""
+    """Write the powers of a logarithmic axis in short form: 100, 1k, 1M."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
@@ -74,7 +74,7 @@ def _plain_ticks(axis: Axis) -> None:
 
 
 def short(value: float) -> str:
-    """Write a number in a few characters: ``0.01``, ``100``, ``20k``, ``1M``."""
+    """Write a number briefly: ``0.01``, ``100``, ``20k``, ``1M``."""
     for least, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= least:
             return f"{value / least:g}{unit}"

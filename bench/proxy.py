@@ -1,5 +1,5 @@
 """
-The proxy, as a process of its own: the prompt cache, the price, what it adds, and many at once.
+Measure the proxy as a separate process: prompt cache, price, added latency, and load.
 
     python bench/proxy.py [SHARED] [--quick] [--json FILE] [--windows 64000,200000] [--every N]
                           [--seconds N] [--without-sessions]
@@ -32,11 +32,12 @@ REQUESTS = 600
 WIRE = str(Path(__file__).with_name("proxy_wire.py"))
 
 TEXT = """\
-The proxy runs as a process of its own before a provider on the same machine. Recorded sessions \
-are sent through it request by request; what its provider was sent is priced as in the section on \
-cost, beside the same sessions without a proxy and with the library alone. A request is "kept" \
-if it begins with every byte of the messages that were sent before it. Latency is of a body of \
-85 KB with an answer of 22 events, requests in turn to the provider itself and to each proxy."""
+The proxy runs as a separate process in front of a provider on the same machine. Recorded \
+sessions are sent through it request by request; the requests to its provider are priced as in \
+the section on cost, next to the same sessions without a proxy and with the library alone. A \
+request is "kept" if it begins with every byte of the messages sent before it. Latency is of a \
+body of 85 KB with an answer of 22 events, requests in turn to the provider itself and to each \
+proxy."""
 
 
 def section(options: argparse.Namespace) -> ReportSection:

@@ -1,4 +1,4 @@
-"""The proxy under load: what it adds to one request, and two hundred sessions at once."""
+"""The proxy under load: added latency of one request, and two hundred concurrent sessions."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pathlib import Path
 from proxy_wire import Line
 
 TOOLS_BYTES, BODY_BYTES = 74_000, 85_000
-"""A request of Claude Code: most of it is tools."""
+"""Size of a request of Claude Code: most of it is tools."""
 
 TURNS = 40
-"""Requests of one session; then another one begins, and its first is not counted."""
+"""Requests per session; then another session begins, whose first request is not counted."""
 
 
 @dataclass
 class Times:
-    """Seconds of requests that were answered, and how many were not."""
+    """Seconds of answered requests, and the number of failed ones."""
 
     first: list[float]
     last: list[float]
@@ -49,19 +49,19 @@ class Running:
     url: str
 
     def cpu(self) -> float:
-        """Return the CPU seconds that it took so far."""
+        """Return its CPU seconds so far."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident(self) -> float:
-        """Return its memory now, in MB."""
+        """Return its current memory, in MB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0]) / 1_000
 
 
 @contextmanager
 def started(*words: str) -> Iterator[Running]:
-    """Start a program that prints its address, and end it at last."""
+    """Start a program that prints its address, and end it afterwards."""
     process = subprocess.Popen(
         [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
@@ -74,7 +74,7 @@ def started(*words: str) -> Iterator[Running]:
 
 
 def proxy(upstream: str, *words: str) -> tuple[str, ...]:
-    """Return the words that start a proxy."""
+    """Return the command that starts a proxy."""
     return ("-m", "foldline", "serve", "--upstream", upstream, "--quiet", *words)
 
 
@@ -83,7 +83,7 @@ class Talk:
     A session of a client that sends 85 KB each time, tools included.
 
     Args:
-        name: Told in the first message, so that every session is another one.
+        name: Part of the first message, so that every session is distinct.
     """
 
     def __init__(self, name: str) -> None:
@@ -133,7 +133,7 @@ async def latency(urls: dict[str, str], requests: int) -> dict[str, Times]:
 
 
 async def load(url: str, sessions: int, rate: float, seconds: float) -> Times:
-    """Send requests at a rate, those of many sessions in turn, whether or not answers came."""
+    """Send requests at a rate, from many sessions in turn, without waiting for answers."""
     talks = [(Talk(f"agent {n}"), Line(url), asyncio.Lock()) for n in range(sessions)]
     times, loop = Times([], []), asyncio.get_running_loop()
     began, waiting = loop.time(), set()
@@ -162,7 +162,7 @@ async def load(url: str, sessions: int, rate: float, seconds: float) -> Times:
 
 
 def difference(through: Times, direct: Times, part: float) -> tuple[float, float]:
-    """Return by how much a quantile of first and last byte is later, in milliseconds."""
+    """Return the delay of a quantile of first and last byte, in milliseconds."""
     (first, last), (own_first, own_last) = through.ms(part), direct.ms(part)
     return first - own_first, last - own_last
 

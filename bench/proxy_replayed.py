@@ -1,4 +1,4 @@
-"""Recorded sessions through the real proxy, request by request: what its provider is sent."""
+"""Replay recorded sessions through the real proxy, and record the requests to its provider."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from foldline.evaluation.pricing import Bill, Show, Wire, replay
 from payers import counter
 
 LEAST_STEPS = 20
-"""Sessions with fewer answers are left out, as where the price is measured."""
+"""Minimum answers of a session, as in the measurement of cost."""
 
 
 def histories(shared: Path, every: int = 1) -> list[tuple[str, Wire]]:
@@ -26,18 +26,18 @@ def histories(shared: Path, every: int = 1) -> list[tuple[str, Wire]]:
     found = []
     for name, steps in cuts.sessions(shared):
         if sum(step["role"] == "assistant" for step in steps) >= LEAST_STEPS:
-            spoken = [step for step in steps if step["role"] != "system"]
-            found.append((name, cuts.tool(shared, "retention").openai(spoken)))
+            conversation = [step for step in steps if step["role"] != "system"]
+            found.append((name, cuts.tool(shared, "retention").openai(conversation)))
     return found[::every]
 
 
 @dataclass
 class Replayed:
     """
-    What one way of sending came to.
+    The result of one way of sending.
 
-    ``kept`` of ``between`` requests, those that followed no compaction, began with all the bytes
-    of the messages of the one before.
+    ``kept`` of ``between`` requests, those without a compaction before, began with all the bytes
+    of the messages of the previous one.
     """
 
     bill: Bill
@@ -53,7 +53,7 @@ class Replayed:
 
 
 class Recorder(ThreadingHTTPServer):
-    """A provider that keeps the body it was sent last, and answers with next to nothing."""
+    """A provider that records the last request body, and returns a minimal answer."""
 
     daemon_threads = True
 
@@ -88,7 +88,7 @@ class _Answering(BaseHTTPRequestHandler):
 
 @dataclass
 class Through:
-    """Sends a history through a proxy and returns what the provider saw of it."""
+    """Sends a history through a proxy, and returns what the provider received."""
 
     proxy: str
     recorder: Recorder
@@ -113,7 +113,7 @@ class Through:
         return found
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._line is not None:
             self._line.close()
 

@@ -1,7 +1,7 @@
 """
-HTTP/1.1 in a few lines, for measuring: a provider that streams at once, and a client.
+Minimal HTTP/1.1 for measurements: a provider that streams at once, and a client.
 
-    python bench/proxy_wire.py      prints the provider's address, and serves until it is ended
+    python bench/proxy_wire.py      prints the provider's address, and serves until stopped
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from time import perf_counter
 from urllib.parse import urlsplit
 
 EVENTS = 20
-"""Events of an answer, besides the first and the last, at once and without a pause."""
+"""Number of events of an answer, besides the first and the last, sent without a pause."""
 
 
 def stream() -> bytes:
@@ -61,7 +61,7 @@ class Line:
     _pair: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = field(default=None)
 
     async def ask(self, body: bytes) -> tuple[int, float, float]:
-        """Send a request; returns its status, and the seconds to its first and last byte."""
+        """Send a request; return its status, and the seconds to its first and last byte."""
         place = urlsplit(self.url)
         if self._pair is None:
             self._pair = await asyncio.open_connection(place.hostname, place.port, limit=1 << 20)
@@ -72,20 +72,20 @@ class Line:
         )
         began = perf_counter()
         writer.write(head.encode() + body)
-        told = await reader.readuntil(b"\r\n\r\n")
-        if b"transfer-encoding: chunked" not in told.lower():
-            length = told.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+        header = await reader.readuntil(b"\r\n\r\n")
+        if b"transfer-encoding: chunked" not in header.lower():
+            length = header.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
             await reader.readexactly(int(length))
-            return int(told.split()[1]), perf_counter() - began, perf_counter() - began
+            return int(header.split()[1]), perf_counter() - began, perf_counter() - began
         first = 0.0
         while size := int(await reader.readline(), 16):
             first = first or perf_counter() - began
             await reader.readexactly(size + 2)
         await reader.readline()
-        return int(told.split()[1]), first, perf_counter() - began
+        return int(header.split()[1]), first, perf_counter() - began
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._pair is not None:
             self._pair[1].close()
 

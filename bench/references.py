@@ -1,8 +1,8 @@
 """
-Ways to shorten that need no library: what most agents do, and a sketch of statements.
+Reference methods without a library: those of most agents, and a sketch of statements.
 
-Each makes a text of at most so many characters; `within` finds the longest inside a budget of
-tokens, so that they are measured as everybody else is.
+Each makes a text up to a number of characters; `within` finds the longest inside a budget of
+tokens, so that all methods are measured alike.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from histories import Messages, message_text, tokens_of
 
 CLEARED = "[cleared]"
 LEAST = 200
-"""Characters below which there is nothing worth showing."""
+"""Minimum useful length, in characters."""
 
 FRAME = re.compile(
     r"\s{0,9}(?:<[a-z_-]{3,40}[ >]|# AGENTS\.md|Base directory for this skill)", re.I
 )
-"""How messages begin that a harness puts into the user's mouth."""
+"""The start of messages that a harness sends in the user's name."""
 
 VERDICT = re.compile(
     r"\b(?:error|failed|failure|fatal|exception|traceback|not found|no such|cannot|can't|panic"
@@ -32,13 +32,13 @@ VERDICT = re.compile(
 )
 PROSE = re.compile(r"[a-z]{3,20} [a-z]{2,20} [a-z]{3,20}", re.IGNORECASE)
 NOISE = ("description", "timeout", "workdir", "yield_time_ms", "max_output_tokens")
-"""Arguments of a call that say nothing about it."""
+"""Uninformative arguments of a call."""
 
 Way = Callable[[Messages, int], str]
 
 
 def tail(messages: Messages, most: int) -> str:
-    """Keep the newest messages, whole; of one that does not fit alone, its end."""
+    """Keep the newest whole messages; if the newest alone does not fit, keep its end."""
     return _newest([_line(message) for message in messages], most)
 
 
@@ -72,14 +72,14 @@ def _newest(lines: list[str], most: int) -> str:
 
 
 class _Sketch:
-    """A text in the making: pieces by the place they come from, and the room that is left."""
+    """A text under construction: pieces by position, and the remaining room."""
 
     def __init__(self, most: int) -> None:
         self.left = most
         self._pieces: dict[int, list[tuple[int, str]]] = defaultdict(list)
 
     def add(self, place: int, order: int, text: str, least: float = 0) -> bool:
-        """Add a piece unless it leaves less than so much room."""
+        """Add a piece unless that leaves less than ``least`` of the room."""
         if self.left - len(text) - 1 < least:
             return False
         self._pieces[place].append((order, text))
@@ -93,10 +93,10 @@ class _Sketch:
 
 def sketch(messages: Messages, most: int) -> str:
     """
-    Keep statements first: the user's words, the agent's prose, a line a call, lines of results.
+    Keep statements first: user messages, the agent's prose, a line per call, lines of results.
 
-    What is left after each kind is shared anew: a message that must stay gets 45 % of all, other
-    words of the user a quarter of the rest, prose 55 %, calls 40 %, and lines of results what
+    The rest after each kind is divided again: a message that must stay gets 45 % of all, other
+    user messages a quarter of the rest, prose 55 %, calls 40 %, and lines of results what
     remains.
     """
     made = _Sketch(most)
@@ -156,7 +156,7 @@ def _arguments(function: dict[str, str]) -> str:
 
 
 def _results(messages: Messages, without: set[int]) -> Iterator[tuple[int, int, str]]:
-    """Yield lines of results, those first whose names the agent wrote itself, best in prose."""
+    """Yield lines of results, first those with names that the agent wrote, best in prose."""
     own = [message for message in messages if message["role"] == "assistant"]
     written = {name: 1.0 for message in own for name in identifiers(message_text(message))}
     for message in own:
@@ -203,7 +203,7 @@ WAYS: dict[str, Way] = {
 
 
 def within(way: Way, messages: Messages, budget: int) -> str:
-    """Return about the longest text of a way inside a budget of tokens; "" if there is none."""
+    """Return about the longest text of a method inside a budget of tokens; "" if there is none."""
     characters = 1.25 * sum(len(message_text(message)) for message in messages)
     tokens = foldline.count(messages)
     characters *= budget / tokens

@@ -1,10 +1,11 @@
 """
-Recorded sessions, replayed request by request: what was paid, and what the model was shown for it.
+Replay recorded sessions request by request: their cost, and how much of what was needed was in
+view.
 
-At every tenth request the identifiers that the assistant went on to use are looked for in what it
-is sent, as ``../shared/tools/retention.py`` does at its cuts: what it writes in its next answers,
-has seen before, and is not told again before it writes it. Old is what of that did not stand in
-the last tenth of the characters.
+At every tenth request the identifiers that the assistant used afterwards are searched in what it
+is sent, as ``../shared/tools/retention.py`` does at its cuts: those that it writes in its next
+answers, has seen before, and does not see again before it writes them. Old are those not in the
+last tenth of the characters.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from foldline.values.messages import Usage
 from foldline.values.tokens import TokenCounter
 
 LEAST_STEPS = 20
-"""Sessions with fewer answers are left out."""
+"""Minimum number of answers of a session."""
 
 EVERY, HORIZON = 10, 30
-"""Of so many requests one is looked at, for what is needed in so many answers."""
+"""Interval of the sampled requests, and number of following answers to examine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A recorded session, and by position of a request what is needed next: all, and the old."""
+    """A recorded session, and by request the identifiers needed next: all, and old ones."""
 
     name: str
     history: Wire
@@ -38,7 +39,7 @@ class Case:
 
     @classmethod
     def of(cls, name: str, history: Wire) -> Case:
-        """Find what is needed at some of the requests of a session."""
+        """Find what is needed at the sampled requests of a session."""
         found = list(map(mentioned, history))
         sizes = [len(_text(message)) for message in history]
         requests = [i for i, m in enumerate(history) if m["role"] == "assistant" and i]
@@ -53,7 +54,7 @@ class Case:
 
 
 def _used(later: Wire, found: Sequence[frozenset[str]]) -> set[str]:
-    """Return what the next answers mention before anybody else does."""
+    """Return the identifiers that the next answers mention before any other message."""
     used, told, answers = set[str](), set[str](), 0
     for message, items in zip(later, found, strict=True):
         if message["role"] == "assistant":
@@ -90,9 +91,9 @@ def read(shared: Path, every: int = 1) -> Iterator[Case]:
 @dataclass(slots=True)
 class Paid:
     """
-    What sessions cost, and what was shown for it.
+    The cost of sessions, and the share in view of what was needed.
 
-    ``rewritten`` counts requests that did not begin as the one before did. ``needed`` and
+    ``rewritten`` counts requests that did not begin like the previous one. ``needed`` and
     ``deep`` are sums of shares over ``samples``. ``failed`` counts calls without an answer.
     """
 
@@ -104,7 +105,7 @@ class Paid:
     failed: int = 0
 
     def add(self, other: Paid) -> None:
-        """Add what another session cost."""
+        """Add the cost of another session."""
         self.bill += other.bill
         self.rewritten += other.rewritten
         self.needed += other.needed
@@ -119,13 +120,13 @@ class Paid:
 
     @property
     def kept_deep(self) -> float:
-        """The same of what did not stand in the last tenth."""
+        """The same for identifiers outside the last tenth."""
         return self.deep / max(1, self.samples)
 
 
 @dataclass(slots=True)
 class Asked:
-    """What a policy paid for summaries, in tokens, and how often it got none."""
+    """The tokens that a policy paid for summaries, and its failed requests."""
 
     read: int = 0
     written: int = 0
@@ -134,7 +135,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Watch:
-    """Looks over the shoulder of a policy: what it shows at the samples, and how it goes on."""
+    """Observes a policy: what it sends at the samples, and how its prefix continues."""
 
     case: Case
     show: Show
@@ -142,7 +143,7 @@ class Watch:
     _before: Wire = field(default_factory=list)
 
     def __call__(self, history: Wire) -> Wire:
-        """Return what the policy sends."""
+        """Return the messages that the policy sends."""
         sent = self.show(history)
         before = self._before
         if any(old is not new and old != new for old, new in zip(before, sent, strict=False)):
@@ -159,7 +160,7 @@ class Watch:
 
 
 def replay(case: Case, show: Show, asked: Asked, window: int, counter: TokenCounter) -> Paid:
-    """Add up what the requests of a session cost, and what they show of what was needed."""
+    """Add up the cost of a session's requests, and the share in view of what was needed."""
     watch = Watch(case, show)
     bill = priced(case.history, watch, window, counter)
     watch.paid.bill = bill + Bill(Usage(asked.read, asked.written), 0, 0)
@@ -168,7 +169,7 @@ def replay(case: Case, show: Show, asked: Asked, window: int, counter: TokenCoun
 
 
 def mentioned(message: dict[str, Any]) -> frozenset[str]:
-    """Return the identifiers in everything that a model would read of a message."""
+    """Return the identifiers in all text that a model reads of a message."""
     return _items(_text(message))
 
 

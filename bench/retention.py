@@ -1,9 +1,9 @@
 """
 Identifiers, a floor: run the retention measure of ``../shared/tools`` through `foldline.compact`.
 
-At a cut in a real session, *need* is the share of the identifiers that the assistant went on to
-use which the compacted prefix still holds, *deep* the same for those outside the last tenth, and
-*line* counts one only where a source line with it survives.
+At a cut in a real session, *need* is the share of the identifiers that the assistant used
+afterwards and the compacted prefix still has, *deep* the same for those outside the last tenth,
+and *line* counts one only if a source line with it survives.
 
     python bench/retention.py [SHARED] [--every N] [--budgets 0.05,0.1,0.2] [--policy NAME]
     python bench/retention.py --peers all --json retention.json
@@ -41,7 +41,7 @@ REFERENCES = {
 }
 QUICK_EVERY, QUICK_SESSIONS = 3, 5
 CASES: list[Case] = []
-"""What is measured; workers are forked and find it here."""
+"""The measured cases; forked workers read them here."""
 
 
 def goal_name(share: float) -> str:
@@ -49,7 +49,7 @@ def goal_name(share: float) -> str:
 
 
 def read(shared: Path, every: int, some: int = 1) -> list[Case]:
-    """Cut every ``some``-th session; of its cuts, every Nth."""
+    """Cut every ``some``-th session, at every Nth cut."""
     found = cuts.sessions(shared)[::some]
     with _pool() as pool:
         jobs = [pool.submit(_cut, shared, name, steps, every) for name, steps in found]
@@ -57,7 +57,7 @@ def read(shared: Path, every: int, some: int = 1) -> list[Case]:
 
 
 def _pool() -> ProcessPoolExecutor:
-    # Forked, so that the workers have the cases without a copy of each.
+    # Forked, so that the workers share the cases without copies.
     return ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("fork"))
 
 
@@ -81,7 +81,7 @@ def _ours(shared: Path, index: int, shares: Sequence[float], policy: str) -> lis
 
 
 def compacted(shared: Path, case: Case, share: float, policy: str = "default") -> Score:
-    """Score Foldline at one cut; a view over its budget has kept nothing."""
+    """Score Foldline at one cut; a view over its budget scores 0."""
     result = foldline.compact(case.wire, budget=case.budget(share), policy=policy)
     text = cuts.flat(shared, result.messages)
     size = len(text) / len(case.prefix)
@@ -101,7 +101,7 @@ def compacted(shared: Path, case: Case, share: float, policy: str = "default") -
 def others(
     shared: Path, cases: Sequence[Case], shares: Sequence[float], peers: Sequence[Any]
 ) -> list[Sample]:
-    """Score the reference strategies and the peers; each peer in a process of its own."""
+    """Score the reference methods and the peers; each peer in its own process."""
     CASES[:] = cases
     with _pool() as pool:
         jobs = [pool.submit(_peer, shared, peer, shares) for peer in peers]
@@ -147,7 +147,7 @@ def _run_peer(shared: Path, peer: Any, running: Any, case: Case, share: float) -
 
 
 def _sample(shared: Path, case: Case, share: float, method: str, text: str) -> Sample:
-    """Score a text; one of too many tokens is cut there, at the end that costs it less."""
+    """Score a text; one over the budget is cut there, at the end where it loses less."""
     used = tokens_of(text)
     size, large = len(text) / len(case.prefix), used > TOLERANCE * case.budget(share)
     if large:
@@ -166,7 +166,7 @@ def _sample(shared: Path, case: Case, share: float, method: str, text: str) -> S
 
 
 def text_table(scores: Sequence[Score], *, sources: bool) -> None:
-    """Print the means of ours, overall and by source."""
+    """Print the means of Foldline, overall and by source."""
     print(f"{'budget':>6} {'source':32} {'cuts':>5} " + " ".join(f"{c:>8}" for c in COLUMNS))
     for goal in names(scores, "goal"):
         here = select(scores, goal=goal)
@@ -183,12 +183,12 @@ def _mean(scores: Sequence[Score], measure: str) -> float:
 
 
 def section(options: argparse.Namespace) -> ReportSection:
-    """Measure, and return what there is to say."""
+    """Measure, and return the section."""
     return retention_section(measure(options))
 
 
 def measure(options: argparse.Namespace) -> Measured:
-    """Measure what the options ask for."""
+    """Run the measurements of the options."""
     if not cuts.there(options.shared):
         sys.exit(f"No transcripts in {options.shared}: nothing to measure.")
     every, some = (QUICK_EVERY, QUICK_SESSIONS) if options.quick else (options.every, 1)
@@ -209,12 +209,12 @@ def measure(options: argparse.Namespace) -> Measured:
     return Measured(mine, beside, samples, peers, len(cases))
 
 
-def _peers(wanted: str) -> list[Any]:
-    if wanted == "none":
+def _peers(names: str) -> list[Any]:
+    if names == "none":
         return []
     from peer import peers
 
-    return peers(*(() if wanted == "all" else wanted.split(",")))
+    return peers(*(() if names == "all" else names.split(",")))
 
 
 def arguments() -> argparse.ArgumentParser:

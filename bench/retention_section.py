@@ -1,4 +1,4 @@
-"""What `bench/retention.py` found, as a section of the report."""
+"""The results of `bench/retention.py`, as a section of the report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOALS = {"5 %": 0.55, "10 %": 0.70, "20 %": 0.82}
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A score with the time that it took, what went wrong, and how often a model was asked."""
+    """A score with its time, the problem, and the number of model calls."""
 
     score: Score
     share: float
@@ -37,10 +37,10 @@ class Sample:
 @dataclass(frozen=True, slots=True)
 class Measured:
     """
-    What was measured: ours, ours at the cuts that the others got, and samples of these.
+    The measurements: Foldline, Foldline at the cuts of the peers, and samples of the peers.
 
-    ``peers`` are the libraries that were asked for, also those that cannot run, and ``cuts`` is
-    how many cuts there were.
+    ``peers`` are the requested libraries, including those that cannot run, and ``cuts`` is
+    the number of cuts.
     """
 
     mine: Sequence[Score]
@@ -62,7 +62,7 @@ def _by_library(scores: Sequence[Score]) -> tuple[Plot, ...]:
 
 
 def libraries(peers: Sequence[Any], samples: Sequence[Sample]) -> ReportTable:
-    """Make the table of who was measured: version, call, and what went wrong."""
+    """Build the table of libraries: version, call, and problems."""
     rows = []
     for peer in peers:
         mine = [sample for sample in samples if sample.score.method == peer.name]
@@ -105,7 +105,7 @@ def problems(peers: Sequence[Any]) -> tuple[ReportTable, ...]:
 
 
 def retention_section(found: Measured) -> ReportSection:
-    """Make the section of the report."""
+    """Build the section of the report."""
     mine, samples, peers = found.mine, found.samples, found.peers
     everyone = [*found.beside, *(sample.score for sample in samples)]
     able = [peer for peer in peers if not peer.problem]
@@ -130,11 +130,11 @@ def retention_section(found: Measured) -> ReportSection:
         if (one := estimate_mean(select(mine, goal=name), "need"))
     ]
     text = (
-        "A floor: a list of names would pass it, and tells a reader nothing. "
+        "A floor: a list of names would pass it, but is useless to a reader. "
         f"{found.cuts} cuts through {len(names(mine, 'session'))} recorded sessions from "
         f"{len(names(mine, 'source'))} sources. Everything before a cut is compacted to a share "
-        "of its tokens. What counts is how many of the identifiers that the agent wrote in its "
-        "next thirty steps, without being told them again, are still there. The measure shares "
+        "of its tokens. Counted are those identifiers that the agent wrote in its "
+        "next thirty steps, without seeing them again, that are still there. The measure shares "
         "no code with Foldline."
     )
     if len(found.beside) < len(mine):

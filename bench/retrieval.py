@@ -1,9 +1,9 @@
 """
-How well and how fast things are found.
+Measure the quality and speed of retrieval.
 
     python bench/retrieval.py                 LoCoMo by words alone, with baselines; Chinese; speed
     python bench/retrieval.py --dense         the same with all-MiniLM-L6-v2
-    python bench/retrieval.py --fit           weights, each conversation left out in turn
+    python bench/retrieval.py --fit           weights, with each conversation left out in turn
     python bench/retrieval.py --only speed --size 100000
 """
 
@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "retrieva
 
 ALL = 10_000
 MEANING, MEANING_AROUND = 0.45, 0.65
-"""Their proportion is fixed where weights are chosen: a hit tells their sum."""
+"""Their proportion is fixed when weights are chosen: a match gives only their sum."""
 
 PARTS = ("words", "around", "meaning", "author", "date", "question")
 
@@ -55,18 +55,20 @@ def ours(weights: Weights, embedder: Embedder | None = None) -> locomo.Ranking:
 
 
 def by_overlap(talk: Talk) -> Callable[[str], Sequence[str]]:
-    """Share of words in common, blanks between words: what most memory modules begin with."""
+    """Rank by the share of common words, split at blanks, as in most simple memory modules."""
     words = {turn.id: set(turn.line.lower().split()) for turn in talk.turns}
 
     def rank(query: str) -> Sequence[str]:
-        asked = set(query.lower().split())
-        return sorted(words, key=lambda one: -len(asked & words[one]) / len(asked | words[one]))
+        questions = set(query.lower().split())
+        return sorted(
+            words, key=lambda one: -len(questions & words[one]) / len(questions | words[one])
+        )
 
     return rank
 
 
 def by_fts5(talk: Talk) -> Callable[[str], Sequence[str]]:
-    """SQLite's own full-text search, with its stemmer and its BM25."""
+    """Rank by SQLite's full-text search, with its stemmer and its BM25."""
     base = sqlite3.connect(":memory:")
     base.execute("CREATE VIRTUAL TABLE t USING fts5(line, tokenize = 'porter unicode61')")
     base.executemany("INSERT INTO t (line) VALUES (?)", [(turn.line,) for turn in talk.turns])
@@ -80,7 +82,7 @@ def by_fts5(talk: Talk) -> Callable[[str], Sequence[str]]:
 
 
 def by_ranks(embedder: Embedder) -> locomo.Ranking:
-    """The textbook hybrid: full text and vectors, fused by reciprocal ranks with k = 60."""
+    """Rank by full text and vectors, fused by reciprocal ranks with k = 60, as in textbooks."""
     plain = Weights(words=0, around=0, meaning=1, meaning_around=0, author=0, date=0, question=0)
 
     def prepared(talk: Talk) -> Callable[[str], Sequence[str]]:
@@ -104,8 +106,10 @@ def by_ranks(embedder: Embedder) -> locomo.Ranking:
 def table(embedder: Embedder | None) -> None:
     counter = choose_counter()
     talks = locomo.load(counter.count)
-    asked = sum(len(talk.questions) for talk in talks)
-    print(f"\nLoCoMo, {len(talks)} conversations, {asked:,} questions, tokens by {counter.name}")
+    questions = sum(len(talk.questions) for talk in talks)
+    print(
+        f"\nLoCoMo, {len(talks)} conversations, {questions:,} questions, tokens by {counter.name}"
+    )
     heads = [f"r@{depth}" for depth in locomo.DEPTHS]
     heads += [f"all@{budget // 1000}k" for budget in locomo.BUDGETS]
     print(f"{'method':44}" + "".join(f"{head:>8}" for head in [*heads, "c5 r@5", "s"]))
@@ -128,15 +132,15 @@ def table(embedder: Embedder | None) -> None:
         figures = [*locomo.mean(found), locomo.mean(found, (5,))[0], time.perf_counter() - began]
         print(f"{name:44}" + "".join(f"{figure:8.1f}" for figure in figures), flush=True)
     for category in (1, 2, 3, 4):
-        told = "".join(f"{figure:8.1f}" for figure in locomo.mean(found, (category,)))
-        print(f"{'  of it, category ' + str(category):44}{told}")
+        row = "".join(f"{figure:8.1f}" for figure in locomo.mean(found, (category,)))
+        print(f"{'  of it, category ' + str(category):44}{row}")
 
 
 # --- weights ---------------------------------------------------------------------------------
 
 
 def fit(embedder: Embedder | None) -> None:
-    """Choose weights on all conversations but one, and measure on that one, in turn."""
+    """Choose weights on all conversations but one, and measure on that one, for each."""
     import numpy
 
     talks = locomo.load(choose_counter().count)
@@ -206,20 +210,20 @@ def chinese() -> None:
     for name, words in cutters.items():
         texts = collection.PARAGRAPHS.items()
         index = Index((Document(key, text) for key, text in texts), words=words)
-        told = []
+        row = []
         for queries in (collection.KEYWORDS, collection.PARAPHRASES):
             for k in (1, 5):
                 hits = [key in {h.id for h in index.search(q, k)} for q, key in queries.items()]
-                told.append(100 * sum(hits) / len(hits))
-        print(f"{name:28} keywords {told[0]:5.1f} {told[1]:5.1f}   "
-              f"paraphrases {told[2]:5.1f} {told[3]:5.1f}")  # fmt: skip
+                row.append(100 * sum(hits) / len(hits))
+        print(f"{name:28} keywords {row[0]:5.1f} {row[1]:5.1f}   "
+              f"paraphrases {row[2]:5.1f} {row[3]:5.1f}")  # fmt: skip
 
 
 # --- speed -----------------------------------------------------------------------------------
 
 
 def speed(size: int, dimensions: int) -> None:
-    """A memory of generated items: words with the frequencies of language, conversations of 20."""
+    """Time a memory of generated items: words with natural frequencies, conversations of 20."""
     print(f"\nmemory of {size:,} items")
     random_ = random.Random(7)  # noqa: S311  # the same figures every time
     letters = "abcdefghijklmnoprstuvwz"
@@ -245,10 +249,8 @@ def speed(size: int, dimensions: int) -> None:
             queries = [" ".join(some(random_.randint(2, 12))) for _ in range(300)]
             for name, filters in (("search", {}), ("search, filtered", {"min_importance": 0.4})):
                 figures = sorted(_timed(lambda q: memory.search(q, **filters), queries))  # noqa: B023
-                told = [1000 * figures[int(len(figures) * at)] for at in (0.5, 0.9, 0.99)]
-                print(
-                    f"  {name:18}  p50 {told[0]:6.1f}  p90 {told[1]:6.1f}  p99 {told[2]:6.1f} ms"
-                )
+                row = [1000 * figures[int(len(figures) * at)] for at in (0.5, 0.9, 0.99)]
+                print(f"  {name:18}  p50 {row[0]:6.1f}  p90 {row[1]:6.1f}  p99 {row[2]:6.1f} ms")
 
 
 def _timed(work: Callable[[str], object], queries: Sequence[str]) -> list[float]:
@@ -261,7 +263,7 @@ def _timed(work: Callable[[str], object], queries: Sequence[str]) -> list[float]
 
 
 class Noise:
-    """Vectors of noise, for timing: as large as a model's, and found as fast."""
+    """Random vectors for timing: as large as a model's, and as fast to search."""
 
     name = "noise"
 

@@ -1,5 +1,5 @@
 """
-Named rows: compress a tool's output to a tenth, and see whether the line asked for is left.
+Named rows: compress a tool's output to a tenth, and check whether the requested line is left.
 
     python bench/rows.py [--quick] [--json FILE] [--seed N] [--peers all|none|NAME,NAME]
 
@@ -24,27 +24,27 @@ from made_outputs import Output, Question, made_outputs
 from part import finish, options_of
 
 SHARE, TOLERANCE = 0.1, 1.1
-"""What may be left of the tokens; by so much a library that counts in its own way may be over."""
+"""Share of the tokens to keep, and tolerance for libraries that count differently."""
 
 COUNT, QUICK_COUNT = 40, 21
 SEED, HELD_OUT = 1, 20_261
-"""Outputs, and what they are drawn with: one seed was looked at while building, the other not."""
+"""Number of outputs, and seeds: one was used in development, the other held out."""
 
 LARGE = 1_000_000
-"""Bytes of an output that speed is measured on."""
+"""Size of the outputs that speed is measured on, in bytes."""
 
 CALLED = "bash"
 DONE = "I have looked at the output."
 TEXT = """\
-Every case is one output of a tool (test runs, builds, logs in English and Chinese, listings,
+Every case is one tool output (test runs, builds, logs in English and Chinese, listings,
 diffs, searches, tables, JSON, HTML) and one question about a line of it: a row by its id or by a
 value, the last line, the first error, an entry unlike the others, a count. The conversation is
-compressed to {share:.0%} of its tokens. A row is kept when what distinguishes it still stands in
-the messages: all values that answer the question, and the question itself does not count. The
-output is unread (the question came first) or read (the question is the newest message). An
-answer that takes over {tolerance:.0%} of the budget keeps nothing *within the budget*, however
-much of it is left. Outputs and questions are drawn from a seed. The other seed draws other
-values and questions of the same kinds; nothing was tuned on them."""
+compressed to {share:.0%} of its tokens. A row is kept if what distinguishes it is still in the
+messages: all values that answer the question; the question itself does not count. The output is
+unread (the question came first) or read (the question is the newest message). A result over
+{tolerance:.0%} of the budget counts as nothing *within the budget*, regardless of what is left.
+Outputs and questions are drawn from a seed. The other seed draws other values and questions of the
+same kinds; nothing was tuned on them."""
 
 Messages: TypeAlias = list[dict[str, Any]]
 
@@ -62,15 +62,15 @@ class Case:
         arguments = json.dumps({"command": self.output.command})
         call = {"id": "call_1", "type": "function"}
         call |= {"function": {"name": CALLED, "arguments": arguments}}
-        asked = {"role": "user", "content": self.question.words}
-        told = [
+        question = {"role": "user", "content": self.question.words}
+        exchange = [
             {"role": "assistant", "content": None, "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "call_1", "content": self.output.text},
         ]
         if not self.read:
-            return [asked, *told]
+            return [question, *exchange]
         before = {"role": "user", "content": "Please run the command."}
-        return [before, *told, {"role": "assistant", "content": DONE}, asked]
+        return [before, *exchange, {"role": "assistant", "content": DONE}, question]
 
     def blocks(self) -> Messages:
         """Write the conversation, in Anthropic's format."""
@@ -86,7 +86,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is left in a case: whether the row is, within the budget, and what was left at all."""
+    """The result of a case: is the row left, is it within the budget, and the share left."""
 
     case: Case
     found: bool
@@ -101,7 +101,7 @@ class Kept:
 
 
 def cases(count: int, seed: int, *, every: bool) -> list[Case]:
-    """Return all questions about all outputs, read and unread; or one of each output in turn."""
+    """Return all questions about all outputs, read and unread; or one each."""
     outputs = made_outputs(count, seed)
     if every:
         return [Case(o, q, read) for o in outputs for q in o.questions for read in (False, True)]
@@ -113,7 +113,7 @@ def cases(count: int, seed: int, *, every: bool) -> list[Case]:
 
 
 def judged(case: Case, before: int, messages: Any, seconds: float) -> Kept:
-    """See what is left."""
+    """Check what is left."""
     text = "\n".join(_texts(messages)).replace(case.question.words, "")
     flat = " ".join(text.split())
     found = all(" ".join(needle.split()) in flat for needle in case.question.needles)
@@ -147,15 +147,15 @@ def ours(chosen: Iterable[Case], wire: Callable[[Case], Messages]) -> list[Kept]
     return found
 
 
-def theirs(chosen: Sequence[Case], wanted: str) -> dict[str, tuple[str, list[Kept]]]:
-    """Run the peers that are named, each in its own environment; say what keeps one from it."""
-    if wanted == "none":
+def theirs(chosen: Sequence[Case], names: str) -> dict[str, tuple[str, list[Kept]]]:
+    """Run the named peers, each in its own environment; report why one cannot run."""
+    if names == "none":
         return {}
-    # Imported here: it looks for, and may make, the environments of all peers.
+    # Imported here: it searches for, and may create, the environments of all peers.
     from peer import peers
 
     found: dict[str, tuple[str, list[Kept]]] = {}
-    for peer in peers(*(() if wanted == "all" else wanted.split(","))):
+    for peer in peers(*(() if names == "all" else names.split(","))):
         kept, problem = [], peer.problem
         with peer.running(seconds=60) as running:
             for case in chosen if not problem else ():
@@ -163,7 +163,7 @@ def theirs(chosen: Sequence[Case], wanted: str) -> dict[str, tuple[str, list[Kep
                 before = foldline.count(messages)
                 answer = running.compact(messages, int(before * SHARE))
                 problem = problem or answer.problem
-                # Who refuses leaves everything as it is.
+                # On failure everything stays unchanged.
                 made = messages if answer.messages is None else answer.messages
                 kept.append(judged(case, before, made, answer.seconds))
         found[peer.name] = (problem, kept)
@@ -187,7 +187,7 @@ def _of(kept: Sequence[Kept]) -> str:
 
 
 def milliseconds(seed: int) -> list[tuple[str, str, float, float]]:
-    """Measure how long it takes to take a large output of every kind apart, best of three."""
+    """Measure the time to parse a large output of every kind, best of three."""
     found = []
     for output in made_outputs(QUICK_COUNT, seed):
         text = _large(output)
@@ -211,13 +211,13 @@ def _large(output: Output) -> str:
 
 
 def section(options: Any) -> ReportSection:
-    """Measure, and tell it."""
+    """Measure, and return the section."""
     count = QUICK_COUNT if options.quick else COUNT
     mine = ours(cases(count, options.seed, every=True), Case.messages)
     blocks = ours(cases(count, options.seed, every=False), Case.blocks)
     held = ours(cases(count, HELD_OUT, every=True), Case.messages)
-    wanted = options.peers or ("none" if options.quick else "all")
-    peers = theirs(cases(count, options.seed, every=False), wanted)
+    names = options.peers or ("none" if options.quick else "all")
+    peers = theirs(cases(count, options.seed, every=False), names)
     tables = [_kinds(mine, held), _questions(mine, held, blocks)]
     plots = []
     if peers:
@@ -233,9 +233,7 @@ def section(options: Any) -> ReportSection:
         Goal("failing outputs made to look passing", sum(not k.honest for k in seen), "", most=0),
     )
     text = TEXT.format(share=SHARE, tolerance=TOLERANCE)
-    return ReportSection(
-        "rows", "Rows that are asked for", text, tuple(tables), tuple(plots), goals
-    )
+    return ReportSection("rows", "Requested rows", text, tuple(tables), tuple(plots), goals)
 
 
 def _kinds(mine: Sequence[Kept], held: Sequence[Kept]) -> ReportTable:
@@ -255,8 +253,8 @@ def _kinds(mine: Sequence[Kept], held: Sequence[Kept]) -> ReportTable:
 
 def _questions(mine: Sequence[Kept], held: Sequence[Kept], blocks: Sequence[Kept]) -> ReportTable:
     others = _grouped(held, lambda one: one.case.question.about)
-    asked = _grouped(mine, lambda one: one.case.question.about)
-    rows = [(about, _of(kept), _of(others[about])) for about, kept in asked.items()]
+    question = _grouped(mine, lambda one: one.case.question.about)
+    rows = [(about, _of(kept), _of(others[about])) for about, kept in question.items()]
     rows.append(("output unread", *(_of([k for k in s if not k.case.read]) for s in (mine, held))))
     rows.append(("output read", *(_of([k for k in s if k.case.read]) for s in (mine, held))))
     rows.append(("Anthropic's format", _of(blocks), None))
@@ -274,9 +272,9 @@ def _libraries(peers: Mapping[str, tuple[str, list[Kept]]]) -> ReportTable:
         size = statistics.median(len(one.case.output.text) / 1e6 for one in kept)
         pace = statistics.median(one.seconds for one in kept) * 1e3 / size
         left = statistics.median(one.share for one in kept)
-        shown = sum(one.honest for one in kept) / len(kept)
+        honest = sum(one.honest for one in kept) / len(kept)
         rows.append(
-            (name, _of(kept), sum(one.found for one in kept), left, shown, pace, problem[:80])
+            (name, _of(kept), sum(one.found for one in kept), left, honest, pace, problem[:80])
         )
     return ReportTable(
         "Rows kept by library",

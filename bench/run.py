@@ -1,10 +1,10 @@
 """
-The whole bench in one run: every part in a process of its own, then one page with plots.
+Run the whole bench: every part in its own process, then one page with plots.
 
     python bench/run.py                        docs/benchmarks.md with plots, and the README
     python bench/run.py --quick                everything small, into out/bench
-    python bench/run.py --only retention       that part anew; the others as they were measured
-    python bench/run.py --draw                 no part at all: the page, from what was measured
+    python bench/run.py --only retention       that part again; the others as stored
+    python bench/run.py --draw                 no part: only the page, from stored results
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 
 NEEDS_SHARED = ("facts", "retention", "cost")
 SECONDS = 4 * 3_600
-"""How long a part may take."""
+"""Timeout of a part, in seconds."""
 
 
 def main() -> None:
@@ -58,10 +58,10 @@ def main() -> None:
     target = options.output or (QUICK if options.quick else DOCS)
     figures = target / "benchmarks"
     figures.mkdir(parents=True, exist_ok=True)
-    wanted = [] if options.draw else options.only or list(PARTS)
-    ran = [run(part, figures, quick=options.quick) for part in wanted]
+    selected = [] if options.draw else options.only or list(PARTS)
+    ran = [run(part, figures, quick=options.quick) for part in selected]
     sections = [section for part in PARTS if (section := read(figures / f"{part}.json"))]
-    # The exam is taken by readers, not here: what was recorded of it comes first.
+    # The exam is taken by readers, not here: its record comes first.
     sections = [*filter(None, [exam_section(DOCS / "benchmarks" / "exam.json")]), *sections]
     record = _record(figures, ran, quick=options.quick)
     trial = any("--quick" in how["command"] for how in record.values())
@@ -79,13 +79,13 @@ def arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("--quick", action="store_true", help="everything small")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="repeatable")
-    parser.add_argument("--draw", action="store_true", help="measure nothing, write the page")
+    parser.add_argument("--draw", action="store_true", help="only write the page")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="instead of docs")
     return parser
 
 
 def run(part: str, figures: Path, *, quick: bool) -> Ran:
-    """Run a part; one that fails is told, and the others go on."""
+    """Run a part; a failure is reported, and the others continue."""
     script = BENCH / f"{part}.py"
     if not script.is_file():
         return _report(Ran(part, 0.0, "there is no such script"))
@@ -115,11 +115,11 @@ def _report(ran: Ran) -> Ran:
 
 def _last(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return lines[-1][:200] if lines else "it said nothing"
+    return lines[-1][:200] if lines else "it printed nothing"
 
 
 def read(file: Path) -> ReportSection | None:
-    """Read the section of a part; None where it was not measured."""
+    """Read the section of a part; None if it was not measured."""
     try:
         return read_section(json.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -130,7 +130,7 @@ def read(file: Path) -> ReportSection | None:
 
 
 def _record(figures: Path, ran: Sequence[Ran], *, quick: bool) -> dict[str, dict[str, str]]:
-    """Keep when, where and how every part was measured, those of earlier runs too."""
+    """Record when, where and how every part was measured, including earlier runs."""
     file = figures / "record.json"
     known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     here = machine()

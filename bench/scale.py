@@ -1,10 +1,10 @@
 """
-How a session behaves as it grows: `python bench/scale.py [--quick] [--json FILE] [--most N]`.
+Measure a session as it grows: `python bench/scale.py [--quick] [--json FILE] [--most N]`.
 
-One session in a file grows to a million messages of about 100 tokens under the default settings,
-compacting itself as it does in use. At every power of ten it is left alone and looked at: what an
-append with its decision costs, what opening, viewing and recalling take in a process of its own,
-how much memory and disk it needs. Wall-clock times hold what other programs did meanwhile;
+One session in a file grows to a million messages of about 100 tokens with default settings,
+compacting as in use. At every power of ten it is measured: the cost of an
+append with its decision, of opening, viewing and recalling in a separate process,
+and the memory and disk space. Wall-clock times include the load of other programs;
 processor times do not.
 """
 
@@ -29,11 +29,11 @@ from part import finish, options_of
 NAME = "bench"
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
 CHUNK = 1_000
-"""So many messages are imported between two views: about what an ordinary window holds."""
+"""Messages imported between two views: about one ordinary window."""
 
 WINDOW = 200_000
 ROUNDS = 1_000
-"""So many appends are timed at each size, each with the view that follows it."""
+"""Appends timed at each size, each with the view that follows it."""
 
 QUICK_ROUNDS = 300
 P99 = 0.99
@@ -72,7 +72,7 @@ print(json.dumps({
 @dataclass(frozen=True, slots=True)
 class Look:
     """
-    A session of one size. Times are in seconds, sizes in bytes.
+    Measurements of a session at one size. Times are in seconds, sizes in bytes.
 
     ``wall`` and ``cpu`` are the median and the p99 of an append with its view; those that
     compacted are counted in ``compactions`` and timed by ``compacting``, at the median.
@@ -126,7 +126,7 @@ def looks(sizes: list[int], rounds: int, durability: Any) -> Iterator[Look]:
 
 
 def grow(session: Session, size: int) -> None:
-    """Import messages until a session has so many, looking at the view as an agent would."""
+    """Import messages up to a size, with views in between as by an agent."""
     for begin in range(session.length, size, CHUNK):
         end = min(begin + CHUNK, size)
         session.import_messages(synthetic.message(number) for number in range(begin, end))
@@ -178,14 +178,14 @@ def both(times: list[float]) -> tuple[float, float]:
     return ranked[len(ranked) // 2], ranked[min(len(ranked) - 1, int(P99 * len(ranked)))]
 
 
-# --- telling -----------------------------------------------------------------------------------
+# --- report ------------------------------------------------------------------------------------
 
 TEXT = """\
 One session grows in one file, with a window of 200,000 tokens and the default settings. An append
 is durable when it returns, with one fsync; the view after it decides whether to compact. Appends
-that compacted are left out of the percentiles and stand in a column of their own. Opening, viewing
-and recalling are measured in a process of its own, which has opened another session before; the
-memory is what that process took more than before, once the view was made.
+that compacted are excluded from the percentiles and have their own column. Opening, viewing
+and recalling are measured in a separate process, which has opened another session before; the
+memory is the growth of that process up to the first view.
 """
 
 
@@ -230,9 +230,7 @@ def _taking_up(found: list[Look]) -> ReportTable:
         )
         for one in found
     )
-    return ReportTable(
-        "Taking it up again", columns, rows, "Processor time of a process of its own."
-    )
+    return ReportTable("Reopening", columns, rows, "Processor time in a separate process.")
 
 
 def _plots(found: list[Look]) -> tuple[Plot, ...]:

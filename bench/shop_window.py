@@ -1,4 +1,4 @@
-"""The benchmark section of the README, written from what was measured."""
+"""The benchmark section of the README, generated from the measurements."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ REFERENCES = ("a sketch of statements", "clear tool results", "trim to the tail"
 TRIAL = "These figures are of a quick trial on a few sessions, not of a full run."
 FITTED = (
     "Foldline's constants were chosen on these very facts, those of the others were not: expect "
-    "less on sessions that it has not seen."
+    "less on unseen sessions."
 )
 EXAM = (
-    "A reader who sees only what is left of a session that was cut to {share} answers questions "
-    "about what somebody has to know who goes on. So many were answered, the best first:"
+    "A reader sees only a session shortened to {share}, and answers questions about what is "
+    "needed to continue the work. The share of questions answered, best first:"
 )
 LOWER_BOUND = (
-    "The same facts, without a reader: those that one passage of the cut history still tells, a "
-    "lower bound."
+    "The same facts, without a reader: those that one passage of the shortened history still "
+    "states, a lower bound."
 )
 SHARE = "10 %"
 MEAN = re.compile(r"\d\.\d+")
 
 
 def put_into_readme(readme: Path, sections: Sequence[ReportSection], *, trial: bool) -> None:
-    """Replace what stands between the marks; what has no marks is left out."""
+    """Replace the text between the marks; a README without marks is unchanged."""
     text = _put(readme.read_text(encoding="utf-8"), BEGIN, figures(sections, trial=trial))
     readme.write_text(text, encoding="utf-8")
 
@@ -47,7 +47,7 @@ def _put(text: str, mark: str, shown: str) -> str:
 
 
 def figures(sections: Sequence[ReportSection], *, trial: bool) -> str:
-    """Return what the README shows: the exam, the facts with a plot, the goals in a sentence."""
+    """Return the README section: the exam, the facts with a plot, the goals in a sentence."""
     parts = [part for section in sections if section.name == "exam" for part in _exam(section)]
     plots = [plot for section in sections for plot in section.plots if plot.name in PLOTS]
     parts += [LOWER_BOUND] if plots else []
@@ -59,21 +59,21 @@ def figures(sections: Sequence[ReportSection], *, trial: bool) -> str:
     parts += [FITTED] if any(section.name == "facts" for section in sections) else []
     parts.append(
         f"{held} of {len(goals)} goals are held: [docs/benchmarks.md](docs/benchmarks.md) has "
-        "them all, with intervals, versions, and what was called."
+        "all of them, with intervals, versions, and calls."
     )
     return "\n\n".join(parts)
 
 
 def _exam(section: ReportSection) -> Iterator[str]:
-    """Yield what readers answered at one share of the tokens, the best first."""
+    """Yield the exam results at one share of the tokens, best first."""
     rows = [(row[1], row[2]) for row in section.tables[0].rows if row[0] == SHARE]
     ordered = sorted(rows, key=lambda row: str(row[1]), reverse=True)
     yield EXAM.format(share=SHARE)
-    yield table_markdown(ReportTable("", ("what the reader saw", "answered"), tuple(ordered)))
+    yield table_markdown(ReportTable("", ("input of the reader", "answered"), tuple(ordered)))
 
 
 def _kept(section: ReportSection) -> str:
-    """Return what is kept: ours, the best library of every column, and what most agents do."""
+    """Return the kept facts of Foldline, the best library per column, and the references."""
     table = section.tables[0]
     rows = {str(row[0]): tuple(map(_mean, row[1:])) for row in table.rows}
     others = {
@@ -85,14 +85,14 @@ def _kept(section: ReportSection) -> str:
 
 
 def _best(rows: Mapping[str, tuple[Cell, ...]]) -> Iterator[Cell]:
-    """Yield the best of every column, with the name of whose it is."""
+    """Yield the best of every column, with its name."""
     for place in range(len(next(iter(rows.values())))):
         name = max(sorted(rows), key=lambda name: str(rows[name][place]))
         yield f"{rows[name][place]} ({name})"
 
 
 def _libraries(section: ReportSection) -> set[str]:
-    """Name the libraries that were measured, beside strategies that are no library's."""
+    """Return the measured libraries, without the reference methods."""
     tables = [table for table in section.tables if table.columns[:2] == ("library", "version")]
     return {str(row[0]) for table in tables for row in table.rows}
 

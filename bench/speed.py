@@ -1,11 +1,11 @@
 """
-How fast Foldline is, against its goals.
+Measure the speed of Foldline against its goals.
 
     python bench/speed.py [--quick] [--json FILE] [--only WORD]
 
 Everything is measured in one run, after a warm-up that loads the vocabulary; nothing is cached
 between two measurements. A MB is a million bytes of the messages as JSON. Real transcripts are
-measured where they lie in ``../shared``, the made-up session of `synthetic` everywhere.
+measured if they exist in ``../shared``, the generated session of `synthetic` everywhere.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ REAL = (
 )
 MADE_UP = "made-up session"
 SHARE = 0.10
-"""The budget of a cold compaction, as a share of the tokens that came in."""
+"""The budget of a cold compaction, as a share of the input tokens."""
 
 WINDOW = 4_000_000
-"""A window that the warm session does not fill: every view decides, none compacts."""
+"""A window that the warm session does not fill: every view decides, but none compacts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of a table; ``goal`` is the most that it may be, None where there is no goal."""
+    """One line of a table; ``goal`` is its maximum, None if there is no goal."""
 
     what: str
     value: float
@@ -85,7 +85,7 @@ def section(options: argparse.Namespace) -> ReportSection:
             found = list(figures(options.quick))
             tables.append(_table(title, found))
             goals += [Goal(f.what, _short(f.value), f.unit, most=f.goal) for f in found if f.goal]
-    note = "\n\nThe machine was busy with other work: figures are worse than they need be."
+    note = "\n\nThe machine was busy with other work: figures are worse than necessary."
     text = TEXT + note * busy
     return ReportSection("speed", "Speed and memory", text, tuple(tables), goals=tuple(goals))
 
@@ -140,7 +140,7 @@ def compacted(messages: list[Any], budget: int) -> None:
 
 
 def warm_figures(quick: bool) -> Iterator[Figure]:
-    """Append a message and ask for the view, in sessions of three sizes on disk."""
+    """Append a message and request the view, in sessions of three sizes on disk."""
     rounds = 200 if quick else 1_000
     for durability in ("full", "process"):
         medians = {}
@@ -176,7 +176,7 @@ def append_times(durability: Any, size: int, rounds: int) -> Iterator[tuple[floa
 
 
 def rung_figures(quick: bool) -> Iterator[Figure]:
-    """Compact sessions on disk by what was prepared in the background, the commit included."""
+    """Compact sessions on disk by a snapshot prepared in the background, including the commit."""
     for size in (1_000,) if quick else (1_000, 10_000):
         spent = min(remembered_time(size) for _ in range(2 if quick else 5))
         title = f"compaction by session memory at {size:,} messages"
@@ -185,7 +185,7 @@ def rung_figures(quick: bool) -> Iterator[Figure]:
 
 def remembered_time(size: int) -> float:
     settings = foldline.Config(memory=MemorySettings(enabled=True))
-    # About 97 tokens a message: the window is 81 % full with so many of them.
+    # About 97 tokens per message fill the window to 81 %.
     window = round(size * 97 / 0.81) + 20_480
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "agent.db", durability="process")
@@ -220,7 +220,7 @@ foldline.compact(synthetic.session(50_000, seed=1), budget=2_000)
 warm = taken("VmRSS")
 messages = json.load(sys.stdin)
 with contextlib.suppress(OSError, AttributeError):
-    ctypes.CDLL(None).malloc_trim(0)  # what reading them took besides is free again
+    ctypes.CDLL(None).malloc_trim(0)  # release the other memory of reading them
 loaded = taken("VmRSS")
 with contextlib.suppress(OSError):
     pathlib.Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
@@ -231,15 +231,15 @@ print(json.dumps({"once": warm - start, "input": loaded - warm, "all": peak - wa
 
 
 def memory_figures(quick: bool) -> Iterator[Figure]:
-    """The most memory that a process of its own took, over what it takes for a small session."""
+    """Yield the peak memory of a separate process, above that for a small session."""
     if not Path("/proc/self/status").is_file():
         return
     session = synthetic.session(1_000_000 if quick else 4_000_000)
     size, taken = peak(session, round(foldline.count(session) * SHARE))
     title = f"peak memory for a made-up session of {size / 1e6:.1f} MB"
     yield Figure(f"{title}, over import", taken["all"] / size, "×", 3)
-    yield Figure("  of it the messages as they came", taken["input"] / size, "×")
-    yield Figure("  beside it, once: modules and vocabulary", taken["once"] / 1e6, "MB")
+    yield Figure("  of it the input messages", taken["input"] / size, "×")
+    yield Figure("  in addition, once: modules and vocabulary", taken["once"] / 1e6, "MB")
     words = ("do it", "yes", "a" * (2_000_000 if quick else 8_000_000), "done", "go on")
     roles = ("user", "assistant") * 3
     session = [{"role": r, "content": c} for r, c in zip(roles, words, strict=False)]
@@ -248,7 +248,7 @@ def memory_figures(quick: bool) -> Iterator[Figure]:
 
 
 def peak(messages: list[Any], budget: int) -> tuple[int, dict[str, int]]:
-    """Compact in a process of its own; return the bytes of the messages, and of memory."""
+    """Compact in a separate process; return the bytes of the messages, and of memory."""
     text = as_json(messages)
     ran = subprocess.run(
         [sys.executable, "-c", MEMORY, str(budget)],
@@ -276,7 +276,7 @@ assert done.receipt.status == "compacted"
 
 
 def start_figures(quick: bool) -> Iterator[Figure]:
-    """Start processes, the best of many, and take off what the interpreter alone takes."""
+    """Start processes, take the best of many, and subtract the bare interpreter."""
 
     def clock() -> float:
         spent = getrusage(RUSAGE_CHILDREN)
@@ -295,8 +295,8 @@ def start_figures(quick: bool) -> Iterator[Figure]:
     yield Figure("first use of foldline.compact, over that", (used - bare) * 1_000, "ms", 60)
     yield Figure("  with a real vocabulary", (exact - bare) * 1_000, "ms")
     if command.is_file():
-        told = best(lambda: run(str(command), "--version"), repeat, clock)
-        yield Figure("foldline --version, over that", (told - bare) * 1_000, "ms", 100)
+        printed = best(lambda: run(str(command), "--version"), repeat, clock)
+        yield Figure("foldline --version, over that", (printed - bare) * 1_000, "ms", 100)
 
 
 def run(*command: str) -> None:
@@ -324,7 +324,7 @@ def count_figures(quick: bool) -> Iterator[Figure]:
 def best(
     work: Callable[[], Any], repeat: int, clock: Callable[[], float] = time.process_time
 ) -> float:
-    """Return the shortest of several runs, in seconds: the one that was disturbed least."""
+    """Return the shortest of several runs, in seconds: the least disturbed one."""
     shortest = math.inf
     for _ in range(repeat):
         start = clock()

@@ -1,5 +1,5 @@
 """
-How fast libraries compact, side by side: processor time, memory, and what their start costs.
+Compare the speed of libraries: processor time, memory, and start-up cost.
 
     python bench/speed_peers.py [--quick] [--json FILE] [--peer NAME ...]
 """
@@ -23,34 +23,34 @@ from synthetic import session
 Wire = Sequence[Mapping[str, Any]]
 
 SHARE = 0.1
-"""Of the tokens, so many may be left."""
+"""Share of the tokens to keep."""
 
 RUNS, QUICK_RUNS = 3, 1
-"""How often each is started anew; the best counts."""
+"""Number of fresh runs of each; the best counts."""
 
 BYTES, QUICK_BYTES = 1_000_000, 250_000
-"""How large the made-up session is, as JSON."""
+"""Size of the generated session as JSON, in bytes."""
 
 REAL = 3
-"""How many recorded sessions are measured."""
+"""Number of recorded sessions."""
 
 LEAST, MOST = 300_000, 3_000_000
-"""How long these are, in characters."""
+"""Length range of these, in characters."""
 
 TEXT = """\
 Every library compacts the same histories to {share:.0%} of their tokens: a made-up session of
 {size:.1f} MB{real}. Each run is a fresh process that has done one small compaction before, and the
-best of {runs} counts. Time is processor time of the call alone: what an adapter converts is left
-out, and so is the stand-in for a summarizing model, which in real life would take seconds.
-Start is what importing the library and one compaction of a few lines take, on top of Python's own
-start: some libraries import nothing until they are used. Peak is by how much the process grew
-during the call. Libraries that only cut the oldest messages off read nothing of
-what goes, which is why they are fast: what is kept of it belongs beside this table."""
+best of {runs} counts. Time is processor time of the call alone: conversions of an adapter are
+excluded, and so is the stand-in for a summarizing model, which in production would take seconds.
+Start is the cost of importing the library and one compaction of a few lines, on top of Python's
+own start: some libraries import lazily. Peak is how much the process grew
+during the call. Libraries that only cut off the oldest messages do not read the rest, which is
+why they are fast: compare their retention, too."""
 
 
 @dataclass(slots=True)
 class Speed:
-    """What one library took: seconds per million characters by data, and its start."""
+    """The cost of one library: seconds per million characters by data, and its start."""
 
     peer: Peer
     start_seconds: float = math.inf
@@ -71,7 +71,7 @@ def measured(peer: Peer, data: Mapping[str, Sequence[Wire]], runs: int) -> Speed
 
 
 def _best(speed: Speed, history: Wire, runs: int) -> float:
-    """Return the fewest seconds per million characters; 0 when there was no answer."""
+    """Return the fewest seconds per million characters; 0 if there was no answer."""
     budget = int(foldline.count(list(history)) * SHARE)
     size = sum(len(str(message.get("content") or "")) for message in history)
     best, peak = math.inf, math.inf
@@ -99,7 +99,7 @@ def data(*, quick: bool) -> dict[str, list[Wire]]:
 
 
 def _recorded() -> Iterator[Wire]:
-    """Yield some recorded sessions, spread over all of a good size."""
+    """Yield some recorded sessions, spread over all of suitable size."""
     write = cuts.tool(cuts.SHARED, "retention").openai
     sized = [
         steps
@@ -111,7 +111,7 @@ def _recorded() -> Iterator[Wire]:
 
 
 def section(options: argparse.Namespace) -> ReportSection:
-    """Measure, and return what the report shows."""
+    """Measure, and return the section."""
     histories = data(quick=options.quick)
     runs = QUICK_RUNS if options.quick else RUNS
     speeds = []

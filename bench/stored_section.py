@@ -1,4 +1,4 @@
-"""Sections of measurements, read again from the JSON that a part of the bench wrote."""
+"""Read sections of measurements from the JSON that a part of the bench wrote."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def read_section(value: Any) -> ReportSection:
     Read a section.
 
     Args:
-        value: What `ReportSection.to_json` returned, after a way through JSON.
+        value: The result of `ReportSection.to_json`, after a round trip through JSON.
 
     Raises:
-        InputError: Something is missing or of another shape; the error names it.
+        InputError: A field is missing or malformed; the error names it.
     """
     parts = _fields(value, "section")
     try:
@@ -40,7 +40,7 @@ def read_section(value: Any) -> ReportSection:
 
 def _fields(value: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InputError(f"a {what} is a JSON object, not {value!r:.40}")
+        raise InputError(f"a {what} must be a JSON object, not {value!r:.40}")
     return value
 
 

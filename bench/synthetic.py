@@ -1,4 +1,4 @@
-"""A made-up agent session of any size, the same on every machine: no file of this one is read."""
+"""A generated agent session of any size, the same on every machine: no local file is read."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def session(size: int, seed: int = 7) -> list[dict[str, Any]]:
     Write an agent's session in the format of OpenAI Chat Completions.
 
     Args:
-        size: How large it is as JSON, in bytes; met to within one turn.
-        seed: Another seed is another session.
+        size: Its size as JSON, in bytes, to within one turn.
+        seed: The random seed.
     """
     rng = random.Random(seed)  # noqa: S311  # draws text, not secrets
     messages: list[dict[str, Any]] = [{"role": "user", "content": TASK}]
@@ -36,7 +36,7 @@ def session(size: int, seed: int = 7) -> list[dict[str, Any]]:
 
 
 def message(number: int, tokens: int = 100) -> dict[str, Any]:
-    """Write one short message of about ``tokens`` tokens that is like no other."""
+    """Write one short unique message of about ``tokens`` tokens."""
     rng = random.Random(number)  # noqa: S311  # draws text, not secrets
     role = "assistant" if number % 2 else "user"
     words = (rng.choice(WORDS) for _ in range(round(tokens * 0.9)))
@@ -44,7 +44,7 @@ def message(number: int, tokens: int = 100) -> dict[str, Any]:
 
 
 def turn_of(rng: random.Random, number: int) -> list[dict[str, Any]]:
-    """Write a call and its result; now and then the user says something first."""
+    """Write a call and its result, sometimes after a user message."""
     path = _path(rng)
     tool, arguments, output = rng.choice((_read, _search, _run_tests, _query))(rng, path)
     call = {
@@ -52,9 +52,9 @@ def turn_of(rng: random.Random, number: int) -> list[dict[str, Any]]:
         "type": "function",
         "function": {"name": tool, "arguments": json.dumps(arguments)},
     }
-    said = f"I look at {path}, because {_words(rng, 12)}."
+    thought = f"I look at {path}, because {_words(rng, 12)}."
     turn = [
-        {"role": "assistant", "content": said, "tool_calls": [call]},
+        {"role": "assistant", "content": thought, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": call["id"], "content": output},
     ]
     if rng.random() < 0.04:

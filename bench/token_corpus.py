@@ -1,9 +1,9 @@
-"""Text of many kinds, found on this machine, for fitting and judging the token estimator.
+"""Text of many kinds, found on this machine, to fit and test the token estimator.
 
 `pieces(roots, side)` walks folders of installed or unpacked software, sorts files into kinds by
-suffix, script and content, and cuts pieces of 60 to 8,000 characters. What lies directly in a root
-is one source: a package, a manual, a book. A hash deals the sources of every kind to the "fit" and
-the "test" side, so what a fit has read and what judges it never come from one place.
+suffix, script and content, and cuts pieces of 60 to 8,000 characters. Each direct child of a root
+is one source: a package, a manual, a book. A hash assigns the sources of every kind to the "fit"
+or the "test" side, so that fit and test never share a source.
 
 JSON is written twice (pretty and compact); shell output comes from harmless commands; dense text
 (hex, base64, UUIDs, digits), logs, tracebacks, tables and terminal drawings from a seeded
@@ -136,7 +136,7 @@ def found(roots: list[Path]) -> Found:
 
 
 def dealt(texts: Found, side: str) -> dict[str, list[list[str]]]:
-    """Take the sources of one side, by a hash of kind and name: the same on every machine."""
+    """Return the sources of one side, by a hash of kind and name: the same on every machine."""
     return {
         kind: [
             sources[name]
@@ -260,7 +260,7 @@ def _foreign(text: str) -> bool:
 
 
 def _refined(script: str, text: str) -> str:
-    """Tell simplified from traditional and terse Chinese, and neighbours of a script apart."""
+    """Distinguish simplified, traditional and terse Chinese, and languages that share a script."""
     neighbours = NEIGHBOURS.get(script)
     if neighbours and len(neighbours.findall(text)) > 0.01 * len(text):
         return "other scripts"
@@ -290,7 +290,7 @@ def _sort(kind: str, text: str) -> Iterator[Piece]:
 
 
 def _sentences(path: Path, text: str) -> str:
-    """Take the sentences out of catalogues, pages and tagged news; other text is kept as it is."""
+    """Extract the sentences of catalogues, pages and tagged news; return other text unchanged."""
     suffix = _suffix(path)
     if suffix in (".json", ".js", ".ts"):
         quoted = re.findall(r'"((?:[^"\\\n]|\\.)+)"', text)

@@ -1,5 +1,5 @@
 """
-How far off the token estimate is, by kind of text and vocabulary, and how fast counting is.
+Measure the error of the token estimate, by kind of text and vocabulary, and its speed.
 
     python bench/tokens.py [ROOT...] [--quick] [--json FILE]
 
@@ -37,7 +37,7 @@ SHOWN = ("o200k", "cl100k", "llama", "deepseek", "qwen", "gemma")
 
 CLAUDE_FACTOR = 1.12
 FREE = {"other scripts", "transcripts"}
-"""Kinds that are shown but held to no bound."""
+"""Kinds that are reported without a goal."""
 
 ALL, P95 = "all kinds", "95th percentile of the error, %"
 LEAST_TOKENS, LEAST_PIECES, TOGETHER = 50, 12, 20
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def section(options: argparse.Namespace) -> ReportSection:
-    """Measure the estimate against every vocabulary, on every kind of text that is found."""
+    """Measure the estimate against every vocabulary, on every kind of text found."""
     pieces = token_corpus.pieces(
         options.roots or _installed(), "test", 40 if options.quick else options.per_kind
     )
@@ -131,7 +131,7 @@ def transcript_pieces(folder: Path, per_file: int = 15) -> Iterator[str]:
 
 
 def _values(data: bytes) -> Iterator[Any]:
-    """Read a JSON document, or else the lines of a JSON Lines file that can be read."""
+    """Read a JSON document, or else the valid lines of a JSON Lines file."""
     for part in [data, *data.splitlines()]:
         try:
             yield json.loads(part)
@@ -156,25 +156,25 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def one_error(pairs: Pairs) -> float | None:
-    """Take the 95th percentile of the error of one text, in percent."""
+    """Return the 95th percentile of the error of one text, in percent."""
     errors = _errors(pairs)
     return round(percentile(errors, 0.95), 1) if errors else None
 
 
 def usual_error(pairs: Pairs) -> float | None:
-    """Take the median of the error of one text, in percent."""
+    """Return the median error of one text, in percent."""
     errors = _errors(pairs)
     return round(percentile(errors, 0.5), 1) if errors else None
 
 
 def bias(pairs: Pairs) -> float | None:
-    """Take the median of the signed error of one text, in percent."""
+    """Return the median signed error of one text, in percent."""
     errors = _errors(pairs)
     return round(statistics.median(errors), 1) if errors else None
 
 
 def sum_error(pairs: Pairs, rounds: int = 1_000) -> float:
-    """Take the 95th percentile of the error of random texts together, in percent."""
+    """Return the 95th percentile of the error of several random texts, in percent."""
     rng = random.Random(5)  # noqa: S311  # draws contexts, not secrets
     drawn = (rng.choices(pairs, k=TOGETHER) for _ in range(rounds))
     sums = [(sum(g for g, _ in draw) / sum(t for _, t in draw) - 1) * 100 for draw in drawn]
@@ -186,7 +186,7 @@ def _errors(pairs: Pairs) -> list[float]:
 
 
 def percentile(errors: Sequence[float], share: float) -> float:
-    """Take a percentile of the sizes of errors."""
+    """Return a percentile of the absolute errors."""
     ranked = sorted(map(abs, errors))
     return ranked[min(len(ranked) - 1, int(share * len(ranked)))]
 
@@ -195,7 +195,7 @@ def _all(found: Mapping[str, Pairs]) -> Pairs:
     return [pair for kind, pairs in found.items() if kind not in FREE for pair in pairs]
 
 
-# --- what is shown --------------------------------------------------------------------------
+# --- report ---------------------------------------------------------------------------------
 
 
 def _table(

@@ -1,5 +1,5 @@
 """
-What breaks: inputs on which compaction has failed its users, through every library.
+Run inputs on which compaction has failed through every library, and count broken promises.
 
     python bench/validity.py [--quick] [--json FILE] [--peer NAME ...] [--each]
 
@@ -22,34 +22,34 @@ from part import finish, options_of
 from peer import Answer, Peer, peers
 
 Act = Callable[[Sequence[Mapping[str, Any]], int, str], Answer]
-"""Compacts messages to a budget with a stand-in that behaves in some way."""
+"""Compacts messages to a budget, with a given behaviour of the stand-in."""
 
 QUICK = 3
-"""Of so many cases a quick run takes one."""
+"""A quick run takes one in this many cases."""
 
 TEXT = """\
-{cases} conversations on which libraries that compact have failed their users: calls that
-interleave, crash or still run, orphans, giant and tiny results, results that the model has not
-seen, damaged ids, other scripts and hostile text, budgets that are too small, and a summarizer
-that refuses, says nothing, fails, or writes more than it read. Each is one case of the table of
-failure modes. Every library gets the same messages, the same target and the same stand-in for a
-summarizing model, and what comes out is checked from outside:
+{cases} conversations on which compaction libraries have failed: calls that interleave, crash or
+are pending, orphans, giant and tiny results, results that the model has not seen, damaged ids,
+other scripts and hostile text, budgets that are too small, and a summarizer that refuses, returns
+nothing, fails, or writes more than it read. Each is one case of the table of failure modes. Every
+library gets the same messages, the same target and the same stand-in for a summarizing model, and
+the result is checked from outside:
 
 {meanings}
 
-A promise is counted once a case. Not every library makes every promise: some say openly that the
-oldest messages go, the task among them, and some mend a damaged history in another place, when
+A promise is counted once per case. Not every library makes every promise: some document that the
+oldest messages are dropped, including the task, and some repair a damaged history elsewhere, when
 they send it (Pydantic AI, deepagents and the OpenAI Agents SDK do), which is not part of this
-call. The counts say what happens, not who promised what. A library that asks no summarizer has
-nothing to fail there, one that takes no target size is not over it, and one whose interface edits
-in place changes the caller's messages by design: these show a dash. Of the budget each may use
-{tolerance:.0%}, since no two count alike. An error counts as one where a summarizer that works
-and a budget that can be met were given; otherwise raising it is the right answer."""
+call. The counts say what happens, not what was promised. A library without a summarizer cannot
+fail there, one without a target size cannot exceed it, and one whose interface edits in place
+changes the caller's messages by design: these show a dash. Each may use {tolerance:.0%} of the
+budget, since counts differ. An error counts only with a working summarizer and a feasible budget;
+otherwise raising it is correct."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong with what a library made of a case."""
+    """A fault in a library's result for a case."""
 
     case: str
     promise: str
@@ -58,7 +58,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a library made of all cases."""
+    """The results of a library on all cases."""
 
     peer: Peer
     findings: tuple[Finding, ...] = ()
@@ -66,7 +66,7 @@ class Verdict:
     over: tuple[Finding, ...] = ()
 
     def count(self, promise: str) -> int:
-        """Return in how many cases a promise was broken."""
+        """Return the number of cases in which a promise was broken."""
         return len({each.case for each in self.findings if each.promise == promise})
 
     @property
@@ -75,16 +75,16 @@ class Verdict:
 
 
 def applies(case: Case, peer: Peer) -> bool:
-    """Tell whether a case says something about a library."""
+    """Return True if a case applies to a library."""
     return peer.summarizes or case.summarizer == "extractive"
 
 
 def judge(case: Case, act: Act, *, sizes: bool = True) -> Iterator[Finding]:
     """
-    Put a case through a library.
+    Run a case through a library.
 
     Yields:
-        What is wrong; "error" and "over" are among the promises here.
+        The faults; "error" and "over" count as promises here.
     """
     sent: list[Any] = []
     said: list[Any] = []
@@ -107,7 +107,7 @@ def judge(case: Case, act: Act, *, sizes: bool = True) -> Iterator[Finding]:
 def _around(
     case: Case, act: Act, answer: Answer, outcome: Outcome, *, sizes: bool
 ) -> Iterator[Finding]:
-    """Check what the messages alone do not show: the input, the size, and a second time."""
+    """Check what the messages alone cannot prove: the input, the size, and a second run."""
     if answer.mutated:
         yield Finding(case.name, "input", "the caller's messages were changed")
     if sizes and outcome.before <= outcome.budget:
@@ -134,7 +134,7 @@ def _budget(case: Case, messages: Sequence[Mapping[str, Any]]) -> int:
 
 
 def verdict(peer: Peer, chosen: Sequence[Case]) -> Verdict:
-    """Put all cases through a library."""
+    """Run all cases through a library."""
     findings: list[Finding] = []
     with peer.running() as running:
 
@@ -155,7 +155,7 @@ def verdict(peer: Peer, chosen: Sequence[Case]) -> Verdict:
 
 
 def section(options: argparse.Namespace) -> ReportSection:
-    """Measure, and return what the report shows."""
+    """Measure, and return the section."""
     chosen = cases()[::QUICK] if options.quick else cases()
     verdicts = []
     for peer in peers(*options.peer):

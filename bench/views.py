@@ -1,4 +1,4 @@
-"""What a reader would see of a history that was shortened, whoever did it."""
+"""The view of a shortened history that a reader gets, for any method."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class View:
     """
     A shortened history as text.
 
-    ``large`` says that it took more than it was allowed and was cut there; ``problem`` why there
-    is none, and ``asked`` how often a model was called for it.
+    ``large`` means that it exceeded its budget and was cut there; ``problem`` is why there
+    is none, and ``asked`` the number of model calls.
     """
 
     text: str
@@ -36,7 +36,7 @@ Make = Callable[[History, float], View]
 
 
 def ours(history: History, share: float) -> View:
-    """Shorten by Foldline without a model; what is over its budget is worth nothing."""
+    """Shorten by Foldline without a model; a view over its budget counts as nothing."""
     result = foldline.compact(history.messages, budget=history.budget(share))
     if result.receipt.status == "failed":
         return View("", problem=result.receipt.reason)
@@ -45,7 +45,7 @@ def ours(history: History, share: float) -> View:
 
 
 def reference(name: str) -> Make:
-    """Return one of the ways that need no library."""
+    """Return a reference method."""
 
     def make(history: History, share: float) -> View:
         return View(within(WAYS[name], history.messages, history.budget(share)))
@@ -54,7 +54,7 @@ def reference(name: str) -> Make:
 
 
 def library(running: Any, accounts: Path | None = None) -> Make:
-    """Return the way of a library; what is too large is cut at the end that costs it less."""
+    """Return the method of a library; too large a result is cut at the end where it loses less."""
 
     def make(history: History, share: float) -> View:
         budget = history.budget(share)
@@ -77,11 +77,11 @@ def library(running: Any, accounts: Path | None = None) -> Make:
 @contextmanager
 def method(name: str, accounts: Path | None = None) -> Iterator[Make]:
     """
-    Find how a method makes its views; a library runs as long as it is used.
+    Yield a function that makes the views of a method; a library runs while it is in use.
 
     Args:
         name: The method.
-        accounts: Where the accounts of prompts are that a library asks a model for; without it
+        accounts: Folder of the accounts that a library requests from a model; without it
             the stand-in of all libraries writes them.
 
     Raises:
@@ -92,7 +92,7 @@ def method(name: str, accounts: Path | None = None) -> Iterator[Make]:
     elif name in WAYS:
         yield reference(name)
     else:
-        # Imported here: it makes the environment of the library.
+        # Imported here: it creates the environment of the library.
         from peer import peers
 
         (peer,) = peers(name)

@@ -1,7 +1,7 @@
 """
-A worker process and what can go wrong with it: it hangs, dies, or answers nonsense.
+A worker process and its failures: it hangs, dies, or returns nonsense.
 
-Requests and answers are JSON, one line each. Every wait has a deadline, every answer a size.
+Requests and answers are JSON, one line each. Every wait has a deadline, every answer a size limit.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from pathlib import Path
 from typing import Any
 
 LARGEST_ANSWER = 512 * 2**20
-"""Bytes of one answer."""
+"""Maximum size of one answer, in bytes."""
 
 CHUNK = 1 << 16
 NOWHERE = "http://127.0.0.1:9"
-"""An address at which nobody answers, so that no library reaches a network."""
+"""An address without a server, so that no library reaches a network."""
 
 
 class Broken(RuntimeError):
-    """The worker cannot go on; its message says why, in one sentence."""
+    """The worker cannot continue; the message has the reason, in one sentence."""
 
 
 class Worker:
-    """A process that answers requests, in a session of its own that is killed as a whole."""
+    """A process that answers requests, in its own process group, which is killed as a whole."""
 
     def __init__(self, command: Sequence[str | Path], environ: dict[str, str]) -> None:
         self._home = tempfile.TemporaryDirectory(prefix="foldline-peer-")
@@ -69,12 +69,12 @@ class Worker:
         Send a request and wait for its answer.
 
         Raises:
-            Broken: There was no answer within the time, or it was no JSON object.
+            Broken: There was no answer within the time, or it was not a JSON object.
         """
         return self._exchange(json.dumps(request).encode() + b"\n", seconds)
 
     def listen(self, seconds: float) -> dict[str, Any]:
-        """Wait for what the worker says of its own accord; see `ask`."""
+        """Wait for an unsolicited message of the worker; see `ask`."""
         return self._exchange(b"", seconds)
 
     def _exchange(self, data: bytes, seconds: float) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class Worker:
         return _object(line)
 
     def _read(self) -> None:
-        # Lines are long: pieces are put together once, not at every read.
+        # Lines are long: pieces are joined once, not at every read.
         pieces = [self._rest]
         size = len(self._rest)
         while True:
@@ -137,7 +137,7 @@ class Worker:
 
     def close(self) -> None:
         """End the process and everything that it started."""
-        # The group is killed even when its leader is gone: what it started may live on.
+        # The group is killed even if its leader has ended: its children may still run.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -160,7 +160,7 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def confined(home: str) -> dict[str, str]:
-    """Return what a worker sees of the environment: no keys, no network, a home of its own."""
+    """Return the environment of a worker: no keys, no network, its own home."""
     proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), NOWHERE)
     return {
         "PATH": os.environ.get("PATH", os.defpath),

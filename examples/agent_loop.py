@@ -1,5 +1,5 @@
 """
-An agent that mends a file, sends another agent to look around, is broken off and taken up again.
+An agent that fixes a file, delegates to a sub-agent, is interrupted and resumed.
 
     python examples/agent_loop.py
 
@@ -34,14 +34,14 @@ NOTE = {"action": "add", "category": "decision", "text": "The port is 48113.", "
 
 SCRIPT: list[Call | Answer] = [
     Call("delegate", {"task": "Find out in operators.md which port is wanted."}),
-    # What the sub-agent says, in a conversation of its own:
+    # The sub-agent, in its own conversation:
     Call("read_file", {"path": "operators.md"}),
     Answer("The operators want port 48113 (operators.md, line 2)."),
     # The agent again:
     Call("read_file", {"path": "server.toml"}),
-    # The program is stopped here, and somebody else changes the file:
+    # The program is stopped here, and the file changes meanwhile:
     Call("edit_file", EDIT),
-    # The agent is told, and looks again:
+    # The agent is notified, and reads it again:
     Answer("", (Call("read_file", {"path": "server.toml"}), Call("journal", NOTE))),
     Call("edit_file", EDIT),
     Answer("The server listens on port 48113 now."),
@@ -65,7 +65,7 @@ def agent_in(folder: Path, client: Client) -> Agent:
 
 
 def work(agent: Agent, task: str | None, stop_at: str = "") -> None:
-    """Show what an agent does; leave off at a call, as a program does that is stopped."""
+    """Print the events of an agent; stop at a call, as if the program was killed."""
     for event in agent.stream(task):
         match event:
             case ToolCalled(call) if call.name == stop_at:

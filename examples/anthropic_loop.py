@@ -1,10 +1,10 @@
 """
-A tool-calling agent over the Anthropic SDK, in a loop that you can read at a glance.
+A tool-calling agent on the Anthropic SDK, in a short loop.
 
     pip install 'foldline[anthropic]'
     python examples/anthropic_loop.py
 
-The session is kept on disk: run it twice with a path of your own, and it goes on.
+The session is stored on disk: run it twice with the same path, and it continues.
 
     python examples/anthropic_loop.py review.db
 """
@@ -31,7 +31,7 @@ TOOLS = [
 
 
 def main(path: Path) -> None:
-    """Hold the conversation."""
+    """Run the conversation."""
     with (
         provider("ANTHROPIC_API_KEY", "claude-haiku-4-5") as where,
         anthropic.Anthropic(api_key=where.key, base_url=where.url) as client,

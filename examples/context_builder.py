@@ -1,5 +1,5 @@
 """
-Build the context of three questions in a row, without a model: what is in, what is not, and why.
+Build the contexts of three questions in a row, without a model, and explain each choice.
 
     python examples/context_builder.py
 """
@@ -23,7 +23,7 @@ HANDBOOK = "\n".join(
 
 
 def notes(query: str) -> list[ContextPacket]:
-    """Stand in for a store of notes; `foldline.notes.Notes` is a real one."""
+    """Return notes for a query; a stand-in for `foldline.notes.Notes`."""
     kept = {
         "billing": "The certificate of billing runs out on Friday.",
         "mail": "Mail to customers is sent in batches of fifty.",
@@ -35,8 +35,8 @@ def notes(query: str) -> list[ContextPacket]:
     ]
 
 
-def told(context: Context) -> str:
-    """Say what a context costs, where each packet went, and what would make it better."""
+def describe(context: Context) -> str:
+    """Describe the cost of a context, the place of each packet, and possible improvements."""
     lines = [
         f"{context.tokens} tokens, {context.shared_tokens} as before, {context.report.score:.2f}",
     ]
@@ -47,7 +47,7 @@ def told(context: Context) -> str:
 
 
 def main() -> None:
-    """Ask three questions, and show what the model would see."""
+    """Build the contexts of three questions, and print them."""
     builder = ContextBuilder(
         config=ContextConfig(max_tokens=400, order="cache"),
         sources=[notes],
@@ -60,7 +60,7 @@ def main() -> None:
         "How are mails sent?",
     ):
         context = builder.build(question, history, RULES, [handbook])
-        sys.stdout.write(f"{context}\n\n{'-' * 78}\n{told(context)}\n{'=' * 78}\n\n")
+        sys.stdout.write(f"{context}\n\n{'-' * 78}\n{describe(context)}\n{'=' * 78}\n\n")
         history += [
             {"role": "user", "content": question},
             {"role": "assistant", "content": "(the answer of the model)"},

@@ -1,5 +1,5 @@
 """
-What Foldline does, shown on a recorded session: every line below a ``$`` is real output.
+A demonstration on a recorded session: every line below a ``$`` is real output.
 
     python examples/demo.py
 """
@@ -25,7 +25,7 @@ FACT = "48113"
 """A port that is named once, in a file that the agent reads in its first step."""
 
 SHOWN = 22
-"""Lines of the snapshot that are shown."""
+"""Number of lines printed of the snapshot."""
 
 SCREEN = Console(highlight=False, width=min(100, Console().width))
 
@@ -36,9 +36,9 @@ def say(words: str) -> None:
 
 
 def run(home: Path, *words: str) -> None:
-    """Show a command and run it."""
-    shown = " ".join(words).replace(f"{home}{os.sep}", "")
-    SCREEN.print(f"[bold]$ foldline {escape(shown)}[/]")
+    """Print a command and run it."""
+    line = " ".join(words).replace(f"{home}{os.sep}", "")
+    SCREEN.print(f"[bold]$ foldline {escape(line)}[/]")
     sys.stdout.flush()
     environment = {**os.environ, "FOLDLINE_HOME": str(home)}
     command = [sys.executable, "-m", "foldline", *words]
@@ -72,21 +72,21 @@ def main() -> None:
         smaller, receipt = home / "smaller.json", home / "receipt.json"
         say("1. A recorded session of a coding agent. Where do its tokens go?")
         run(home, "stats", SESSION, "--top", "3")
-        say("2. A tenth of it shall do. No model, no network:")
+        say("2. Compact it to a tenth. No model, no network:")
         run(
             home,
             *("compact", SESSION, "--budget", "10%"),
             *("-o", str(smaller), "--receipt", str(receipt)),
         )
-        say("3. What the model sees instead: lines of the session itself, each under a handle.")
+        say("3. What the model sees instead: lines of the session itself, each with a handle.")
         lines = snapshot(smaller)
         for line in lines[:SHOWN]:
             SCREEN.print(escape(line), overflow="ellipsis", no_wrap=True)
         SCREEN.print(f"[dim]… and {len(lines) - SHOWN:,} lines more[/]")
-        say(f"4. In its first step the agent read a port number, {FACT}. It is still in sight:")
+        say(f"4. In its first step the agent read a port number, {FACT}. It is still in view:")
         kept = [line.strip() for line in lines if FACT in line]
         SCREEN.print(escape("\n".join(kept) or "not in the snapshot, but in the archive:"))
-        say("   And what stood around it comes back word for word:")
+        say("   Its context is recalled word for word:")
         handle = handle_of(FACT, receipt, home / "archive.db")
         run(home, "recall", handle, "--grep", FACT, "--context", "3")
 

@@ -1,10 +1,10 @@
 """
-A LangChain agent that never outgrows its window.
+A LangChain agent that always fits its window.
 
     pip install 'foldline[langchain]' langchain-openai
     python examples/langchain_agent.py
 
-One middleware is all: the state of the agent keeps every message, its model sees what fits.
+One middleware is enough: the state of the agent keeps every message, its model sees what fits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from foldline.integrations.langchain import FoldlineMiddleware
 
 
 def main() -> None:
-    """Hold the conversation."""
+    """Run the conversation."""
     with provider("OPENAI_API_KEY", "gpt-5-mini") as where:
         middleware = FoldlineMiddleware(window=WINDOW)
         agent = create_agent(

@@ -23,7 +23,7 @@ TOOLS = [tool(read_module)]
 
 
 def main() -> None:
-    """Hold the conversation."""
+    """Run the conversation."""
     with provider("OPENAI_API_KEY", "gpt-5-mini") as where:
         compressor = Compressor(WINDOW, threshold=0.7, preserve=0.3, system=SYSTEM)
         graph = graph_of(where, compressor)
@@ -43,8 +43,8 @@ def graph_of(where: Provider, compressor: Compressor) -> Any:
     )
 
     def call(state: MessagesState) -> dict[str, Any]:
-        shown, _ = compressor.compress_blocking(state["messages"])
-        return {"messages": [model.invoke([SystemMessage(SYSTEM), *shown])]}
+        view, _ = compressor.compress_blocking(state["messages"])
+        return {"messages": [model.invoke([SystemMessage(SYSTEM), *view])]}
 
     graph = StateGraph(MessagesState)
     graph.add_node("model", call)

@@ -1,5 +1,5 @@
 """
-Two days of a maintainer: it explores, somebody changes the code, and it plans by its notes.
+Two days of a maintainer: it explores, the code changes, and it plans by its notes.
 
     python examples/maintain.py
 
@@ -73,9 +73,9 @@ def main() -> None:
             with opened() as maintainer:
                 for line in maintainer.check().lines():
                     sys.stdout.write(f"before day two: {line}\n")
-                said = maintainer.plan_next_steps()
-                sys.stdout.write(f"day two: {said}\n")
-                sys.stdout.write(f"cited: {len(said.notes)} note\n")
+                answer = maintainer.plan_next_steps()
+                sys.stdout.write(f"day two: {answer}\n")
+                sys.stdout.write(f"cited: {len(answer.notes)} note\n")
 
 
 if __name__ == "__main__":

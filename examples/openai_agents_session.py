@@ -1,10 +1,10 @@
 """
-An agent of the OpenAI Agents SDK whose session keeps everything and never outgrows the window.
+An agent of the OpenAI Agents SDK whose session keeps everything and always fits the window.
 
     pip install 'foldline[openai-agents]'
     python examples/openai_agents_session.py [ARCHIVE]
 
-With an archive, a SQLite file, the next run goes on where this one ended.
+With an archive, a SQLite file, the next run continues where this one ended.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from foldline.integrations.openai_agents import FoldlineSession, run_config
 
 
 async def main(archive: str | None) -> None:
-    """Hold the conversation; without an archive it is kept in memory."""
+    """Run the conversation; without an archive it is kept in memory."""
     session = FoldlineSession("review", archive, window=WINDOW)
     with provider("OPENAI_API_KEY", "gpt-5-mini") as where:
         async with AsyncOpenAI(api_key=where.key, base_url=where.openai_url) as client:

@@ -1,11 +1,11 @@
 """
-A tool-calling agent over the OpenAI SDK, in a loop that you can read at a glance.
+A tool-calling agent on the OpenAI SDK, in a short loop.
 
     pip install 'foldline[openai]'
     python examples/openai_loop.py
 
-Nothing of Foldline is needed but the session: append what is said, send what it shows. `send`
-makes the call, tries once more with less if it was too long, and appends the answer.
+Only the session is needed: append the messages, send the view. `send`
+makes the call, retries once with less if it was too long, and appends the answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TOOLS = [
 
 
 def main() -> None:
-    """Hold the conversation."""
+    """Run the conversation."""
     with (
         provider("OPENAI_API_KEY", "gpt-5-mini") as where,
         openai.OpenAI(api_key=where.key, base_url=where.openai_url) as client,
@@ -55,10 +55,10 @@ def turn(client: openai.OpenAI, model: str, session: Session) -> str:
                 model=model, messages=messages, tools=TOOLS
             ),
         )
-        said = answer.choices[0].message
-        if not said.tool_calls:
-            return said.content or ""
-        for call in said.tool_calls:
+        message = answer.choices[0].message
+        if not message.tool_calls:
+            return message.content or ""
+        for call in message.tool_calls:
             result = read_module(**json.loads(call.function.arguments))
             session.append({"role": "tool", "tool_call_id": call.id, "content": result})
 

@@ -1,8 +1,8 @@
 """
-A provider for the examples: the real one where its key is set, else one on this machine.
+A provider for the examples: the real one if its key is set, else a local one.
 
-The one on this machine says what a small script says, over HTTP like any other. The conversation
-is the same for all examples: the user has twelve modules of a program looked at, one by one.
+The local one answers from a small script, over HTTP like any other. The conversation
+is the same for all examples: the user has twelve modules of a program reviewed, one by one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUESTIONS = tuple(
 )
 
 WINDOW = 6_000
-"""A window that is small enough for twelve modules not to fit, in tokens."""
+"""A window in tokens that is too small for twelve modules."""
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -42,7 +42,7 @@ SCREEN = Console(highlight=False, width=min(100, Console().width))
 @dataclass(frozen=True)
 class Provider:
     """
-    Where to ask.
+    The address of a provider.
 
     ``openai_url`` and ``url`` are None for the real provider, whose address its SDK knows.
     """
@@ -60,7 +60,7 @@ def provider(variable: str, model: str) -> Iterator[Provider]:
 
     Args:
         variable: The environment variable that may hold its key.
-        model: The model to ask there.
+        model: The model to use there.
     """
     key = os.environ.get(variable)
     if key:
@@ -83,22 +83,22 @@ def read_module(path: str) -> str:
 
 
 def answer(request: ReceivedRequest) -> Step:
-    """Read the module that the user asked for last, then say that it is fine."""
+    """Read the module that the user requested last, then report that it is fine."""
     last = request.transcript.messages[-1]
     if last.results:
         read = re.findall(r"# (billing/\S+)", request.last)
         return Answer(f"{read[-1] if read else 'The module'} rounds as it has to.")
-    asked = re.findall(r"billing/module_\d\d\.py", request.last)
-    if not asked:
+    paths = re.findall(r"billing/module_\d\d\.py", request.last)
+    if not paths:
         return Answer("Which module do you mean?")
-    return CallTool("read_module", {"path": asked[-1]})
+    return CallTool("read_module", {"path": paths[-1]})
 
 
-def tell(number: int, said: str, session: Session) -> None:
-    """Print what came of a question."""
+def tell(number: int, answer: str, session: Session) -> None:
+    """Print the result of a question."""
     compacted = sum(receipt.status == "compacted" for receipt in session.receipts)
     SCREEN.print(
-        f"{number:2}  {said[:42]:42} {len(session.messages):3} messages, "
+        f"{number:2}  {answer[:42]:42} {len(session.messages):3} messages, "
         f"{session.tokens:5,} tokens shown, {compacted}×"
     )
 

@@ -1,10 +1,10 @@
 """
-A Pydantic AI agent that never outgrows its window.
+A Pydantic AI agent that always fits its window.
 
     pip install 'foldline[pydantic-ai,openai]'
     python examples/pydantic_ai_agent.py
 
-One capability is all: the message history keeps everything, the model sees what fits.
+One capability is enough: the message history keeps everything, the model sees what fits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from foldline.integrations.pydantic_ai import FoldlineHistory
 
 
 async def main() -> None:
-    """Hold the conversation."""
+    """Run the conversation."""
     with (
         provider("OPENAI_API_KEY", "gpt-5-mini") as where,
         FoldlineHistory(window=WINDOW) as history,

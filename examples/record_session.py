@@ -1,13 +1,13 @@
 """
 Record ``session.json``: an agent-like session over this repository.
 
-What the user and the assistant say is scripted (`session_script.py`), and the session says so in
-its first message. What the tools answer is real: every command runs, every file is read, and
-every edit is made, in a temporary copy of the repository that is seen as ``/repo``.
+The words of user and assistant are scripted (`session_script.py`), and the session states so in
+its first message. The tool outputs are real: every command runs, every file is read, and
+every edit is made, in a temporary copy of the repository, visible as ``/repo``.
 
     python examples/record_session.py [OUT]
 
-OUT is recorded.json unless given, and never a file that is there already.
+OUT is recorded.json by default, and never an existing file.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from session_script import NOTES, SCRIPT, SYSTEM, Call, Turn
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("src", "tests", "bench", "pyproject.toml", "README.md")
 TIMEOUT = 120
-"""Seconds that one command may take."""
+"""Timeout of one command, in seconds."""
 
 LONGEST = 24_000
-"""Characters of one tool output; a longer one is cut, as agents do."""
+"""Maximum characters of one tool output; a longer one is cut, as agents do."""
 
 TOOLS = [
     ("shell", "Run a command in the repository.", {"command": "The words of the command."}),
@@ -47,14 +47,14 @@ TOOLS = [
 
 @dataclass(slots=True)
 class Recorder:
-    """Runs tool calls in a copy of the repository and writes down what is said and answered."""
+    """Runs tool calls in a copy of the repository, and records messages and results."""
 
     copy: Path
     messages: list[dict[str, Any]] = field(default_factory=list)
     calls: int = 0
 
     def record(self, turn: Turn) -> None:
-        """Take one turn of the script: what is said, then what the tools answer."""
+        """Record one turn of the script: its text, then the tool outputs."""
         message: dict[str, Any] = {"role": turn.role, "content": turn.text}
         if turn.calls:
             numbers = range(self.calls + 1, self.calls + 1 + len(turn.calls))
@@ -116,7 +116,7 @@ class Recorder:
             timeout=TIMEOUT,
             check=False,
         )
-        if words[0] == "grep":  # it finds files in the order in which the disk has them
+        if words[0] == "grep":  # it finds files in disk order
             done.stdout = "\n".join(sorted(done.stdout.split("\n"), key=_place))
         ended = f"\n[exit code {done.returncode}]" if done.returncode else ""
         return (done.stdout.rstrip() + ended).strip() or "(no output)"
@@ -130,9 +130,9 @@ class Recorder:
         return f"Edited {path}."
 
     def _cleaned(self, text: str) -> str:
-        """Take out what differs from machine to machine: paths, durations, the length."""
-        for path, shown in ((self.copy, "/repo"), (ROOT, "/repo"), (Path(sys.prefix), "/venv")):
-            text = text.replace(str(path), shown)
+        """Remove machine-specific parts: paths, durations, the length."""
+        for path, alias in ((self.copy, "/repo"), (ROOT, "/repo"), (Path(sys.prefix), "/venv")):
+            text = text.replace(str(path), alias)
         text = re.sub(r"\bin \d+\.\d+s\b", "in 0.00s", text)
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]}\n[cut: {len(text):,} characters]"
@@ -140,14 +140,14 @@ class Recorder:
 
 
 def _place(line: str) -> tuple[str, int]:
-    """Sort a line that grep found by its file and its number."""
+    """Return the sort key of a line from grep: its file and its number."""
     path, _, rest = line.partition(":")
     number = rest.partition(":")[0]
     return path, int(number) if number.isdecimal() else 0
 
 
 def copy_of_the_repository(folder: Path) -> Path:
-    """Copy what the session looks at, and leave the notes that it finds."""
+    """Copy the files that the session reads, and add the notes that it finds."""
     copy = folder / "repo"
     copy.mkdir()
     for name in COPIED:
@@ -161,7 +161,7 @@ def copy_of_the_repository(folder: Path) -> Path:
 
 
 def schema(name: str, description: str, fields: dict[str, str]) -> dict[str, Any]:
-    """Describe a tool as the chat completions API wants it."""
+    """Describe a tool in the format of the chat completions API."""
     properties = {
         key: {"type": "array", "items": {"type": "string"}}
         if key == "command"
@@ -174,7 +174,7 @@ def schema(name: str, description: str, fields: dict[str, str]) -> dict[str, Any
 
 
 def refuse_traces(text: str) -> None:
-    """Make sure that nothing of the machine is left in the recording."""
+    """Fail if traces of this machine are left in the recording."""
     for trace in {str(ROOT), str(Path.home()) + "/", tempfile.gettempdir() + "/", sys.prefix}:
         if trace in text:
             at = text.index(trace)

@@ -1,4 +1,4 @@
-"""The script of the recorded session: what is said and which tools are called, in order."""
+"""The script of the recorded session: messages and tool calls, in order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What somebody says, and the tools that are called with it."""
+    """A message, and the tool calls in it."""
 
     role: str
     text: str
@@ -24,32 +24,32 @@ class Turn:
 
 
 def user(text: str) -> Turn:
-    """Let the user say something."""
+    """Return a user message."""
     return Turn("user", text)
 
 
 def agent(text: str, *calls: Call) -> Turn:
-    """Let the assistant say something, and call tools."""
+    """Return an assistant message with tool calls."""
     return Turn("assistant", text, calls)
 
 
 def sh(*command: str) -> Call:
-    """Run a command."""
+    """Return a call that runs a command."""
     return Call("shell", {"command": list(command)})
 
 
 def read(path: str) -> Call:
-    """Read a file of the repository."""
+    """Return a call that reads a file of the repository."""
     return Call("read_file", {"path": path})
 
 
 def edit(path: str, old: str, new: str) -> Call:
-    """Replace a text in a file."""
+    """Return a call that replaces a text in a file."""
     return Call("edit_file", {"path": path, "old": old, "new": new})
 
 
 def write(path: str, content: str) -> Call:
-    """Write a new file."""
+    """Return a call that writes a new file."""
     return Call("write_file", {"path": path, "content": content})
 
 

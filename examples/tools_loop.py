@@ -38,7 +38,7 @@ SCRIPT: list[Call | Answer] = [
 
 
 def tools_of(root: Path) -> list[Tool]:
-    """Return a tool that reads files, and one that says far too much."""
+    """Return a tool that reads files, and one with far too much output."""
 
     def read(given: dict[str, Any]) -> ToolOutput:
         return ToolOutput((root / Path(given["path"]).name).read_text(encoding="utf-8"))
@@ -55,7 +55,7 @@ def tools_of(root: Path) -> list[Tool]:
 
 
 def talk(client: OpenAI, session: Session, tools: Toolbox) -> None:
-    """Ask the model, and run what it calls, until it calls nothing."""
+    """Call the model, and run its tool calls, until there are none."""
     while True:
         answer = client.chat.completions.create(
             model="scripted",
@@ -74,7 +74,7 @@ def talk(client: OpenAI, session: Session, tools: Toolbox) -> None:
 
 
 def main() -> None:
-    """Run the agent and show what the model saw last."""
+    """Run the agent, and print the last view of the model."""
     with tempfile.TemporaryDirectory() as folder, ScriptedServer(SCRIPT) as server:
         root = Path(folder)
         (root / "server.toml").write_text('host = "localhost"\nport = 48113\n', encoding="utf-8")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 PATIENCE = 30.0
-"""Seconds in which a program that was killed is gone."""
+"""Seconds in which a killed program ends."""
 
 _launched: list[subprocess.Popen[Any]] = []
 

@@ -8,7 +8,7 @@ from foldline.tools.terminal.sandbox import NotConfined, choose_confinement
 
 
 def requires_confinement() -> None:
-    """Skip a test, and say why, where the kernel can confine nothing."""
+    """Skip a test, with the reason, if the kernel cannot confine programs."""
     try:
         choose_confinement()
     except NotConfined as error:

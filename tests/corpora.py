@@ -1,4 +1,4 @@
-"""Small corpora, the same every time, and an operation that kills what it runs in."""
+"""Small deterministic corpora, and an operation that kills its own process."""
 
 from __future__ import annotations
 

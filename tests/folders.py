@@ -20,9 +20,9 @@ from pathlib import Path
 
 import pytest
 
-MEMORY = Path("/dev/shm")  # noqa: S108  # every folder in it is new, and for nobody else
+MEMORY = Path("/dev/shm")  # noqa: S108  # every folder in it is new and private
 ROOM = 1 << 30
-"""Bytes that are free there at least, many times what the tests that run at once write."""
+"""Minimum free bytes there, many times what concurrent tests write."""
 
 PREFIX = "foldline-tests-"
 LEFT = 86_400.0
@@ -32,7 +32,7 @@ NUMBERS = itertools.count()
 
 
 def in_memory() -> Path | None:
-    """Where new folders lie in memory, None where there is no room or no program may lie there."""
+    """The folder for new folders in memory, None without room or if it is mounted noexec."""
     if not os.access(MEMORY, os.W_OK | os.X_OK):
         return None
     found = os.statvfs(MEMORY)

@@ -1,4 +1,4 @@
-"""How the time of a function grows with its input, told apart from what else the machine does."""
+"""How the time of a function grows with its input, regardless of other load on the machine."""
 
 import gc
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import TypeVar
 Input = TypeVar("Input")
 
 ROUNDS = 6
-NOISE = 0.004  # seconds: what is faster than that says nothing about growth
+NOISE = 0.004  # seconds: shorter times are noise
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
@@ -43,5 +43,5 @@ def grows_linearly(
 
 
 def repeated(piece: str) -> Callable[[int], str]:
-    """Return a function that repeats ``piece`` up to about the number of characters asked for."""
+    """Return a function that repeats ``piece`` up to about the requested number of characters."""
     return lambda size: piece * (size // len(piece))

@@ -1,4 +1,4 @@
-"""Neutral messages in few words, in the notation of S, U, A and T: who speaks, and calls by id."""
+"""Short constructors of neutral messages by role (S, U, A, T), and of calls by id (c)."""
 
 from foldline.values.identity import identify
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
@@ -27,9 +27,9 @@ def U(text):  # noqa: N802  # the notation
     return Message("user", (Text(text),))
 
 
-def A(*said):  # noqa: N802  # the notation
+def A(*parts):  # noqa: N802  # the notation
     """An assistant message: text as strings, calls as parts."""
-    return Message("assistant", tuple(Text(s) if isinstance(s, str) else s for s in said))
+    return Message("assistant", tuple(Text(s) if isinstance(s, str) else s for s in parts))
 
 
 def c(number, name="run", arguments="{}"):

@@ -1,7 +1,7 @@
 """
-What people who come from four other designs, and from reported failures, expect to find here.
+The requirements: features of four other designs, and failures reported for other libraries.
 
-Each row is an id, where it comes from, and one sentence that a test proves. A test names the rows
+Each row is an id, its source, and one sentence that a test proves. A test names the rows
 that it proves with ``@pytest.mark.requirement("C2", "F25")``; ``tests/test_requirements.py`` checks
 that no row is without a test and no test without its row.
 """
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Requirement(NamedTuple):
-    """One sentence that holds, and where the wish for it comes from."""
+    """One requirement, with its source."""
 
     id: str
     source: str
@@ -34,139 +34,139 @@ SOURCES = {
 }
 
 _ROWS = """
-C1 Compaction that is switched off changes nothing by itself, and can still be asked for.
+C1 Compaction that is disabled changes nothing by itself, and can still be requested.
 C2 No threshold is zero or negative for any window, and an impossible configuration is an error.
-C3 The cap of a summary is sent to the model, clamped to its window, and an answer that was cut off is not used.
+C3 The output limit of a summary is sent to the model, clamped to its window, and a truncated answer is not used.
 C4 The warning comes before the automatic compaction, and that before the hard limit.
-C5 The breaker lets one attempt through after its pause, or when the user said something new.
-C6 No retries means one attempt; errors that will not pass are not tried again, a cancellation ends it.
-C7 What is kept is measured in tokens, and a receipt names what really happened.
-C8 The last resort ends within the target or fails in so many words, however large single messages are.
-C9 Session memory is switched by a setting of its own.
-C10 Session memory keeps what it does not cover, word for word.
+C5 The breaker lets one attempt through after its pause, or after a new message of the user.
+C6 No retries means one attempt; permanent errors are not retried, a cancellation ends it.
+C7 Retention is measured in tokens, and a receipt states what really happened.
+C8 The last resort ends within the target or fails explicitly, however large single messages are.
+C9 Session memory has its own setting to enable it.
+C10 Session memory keeps messages that it does not cover verbatim.
 C11 Tool results are cleared only from a trigger on, for a smallest gain, and with regard to the cache.
 C12 Clearing may keep no recent result at all.
-C13 Which tools are cleared is chosen by name, to include or to leave out.
-C14 The name of a model tells its window, how to count, and its price.
+C13 The tools to clear are chosen by name, to include or to exclude.
+C14 The name of a model determines its window, its counter, and its price.
 C15 The newest versions of the files that were touched last come back, within a count and two budgets.
-C16 Reads, edits and writes count as touching a file, and their tools can be named.
+C16 Reads, edits and writes count as accesses to a file, and their tools can be configured.
 C17 Every compaction that starts has exactly one end.
-C18 Hooks run before and after on every path, in time, and can call it off.
+C18 Hooks run before and after on every path, with a timeout, and can cancel a compaction.
 C19 Own detectors of an overflow add to the known ones.
-C20 The library speaks through standard logging, and says nothing by default.
+C20 The library uses standard logging, and logs nothing by default.
 C21 System prompt, first and latest user message and pins stay on every path.
 C22 Every number can be set in one documented configuration.
-C23 One place decides which window counts.
-K1 A message comes out as it came in, fields included that nobody here knows.
+C23 One place determines which window applies.
+K1 A message is returned as it was received, including unknown fields.
 K2 Clearing changes no input, repeats nothing, never grows a result, and leaves a handle.
-K3 A cold cache is told by the clock, which can be set.
-K4 Tokens before less tokens after is what was freed, by one counter.
-K5 The tools whose results are cleared are those that the setting names.
-K6 An estimate knows scripts, and its error is measured.
+K3 A cold cache is detected by a clock, which can be set.
+K4 Tokens before minus tokens after is what was freed, by one counter.
+K5 The tools whose results are cleared are those in the setting.
+K6 An estimate supports all scripts, and its error is measured.
 K7 A request is counted with its system prompt and tools, and images by their size.
-K8 Reported usage counts for what it saw; what came later is added, and stale usage is void.
-K9 Counts are remembered by content, and the memory is bounded.
-K10 A preset gives window, reserve and threshold for a model.
+K8 Reported usage counts for the messages it covered; later ones are added, and stale usage is ignored.
+K9 Counts are cached by content, and the cache is bounded.
+K10 A preset provides window, reserve and threshold for a model.
 K11 A compaction is due by tokens, waits after the last attempt, and has to pay.
 K12 The outcome says compacted, unchanged or failed, with the reason.
-K13 How full the window is can be asked at any time, and the breaker shows its state.
+K13 The pressure on the window can be read at any time, and the breaker shows its state.
 K14 A session that is compacting cannot be used from inside.
 K15 A compaction keeps system prompt, pins, the user's words and the newest messages.
-K16 A summarizer that has too little room is given strictly less, a bounded number of times.
+K16 A summarizer that has too little room gets strictly less, a bounded number of times.
 K17 Either side of a message can be folded alone, pairs stay together, and ranges are checked.
 K18 The fallback works by tokens and its result is valid.
 K19 The focus of a manual compaction reaches the summary.
 K20 Compacting is safe from several threads and tasks, and compacting again changes nothing.
 K21 A receipt says what was removed and kept, can be written as JSON, and is read back.
-K22 An ordinary text that speaks of snapshots is not taken for one.
+K22 An ordinary text that mentions snapshots is not taken for one.
 K23 A scratch block that is never closed is a failure, and tags that are quoted stay.
 K24 A snapshot is written in the language of the conversation and marked as data.
 K25 The user's messages are quoted by rule, not by a model.
 K26 A text is never cut inside a character.
 K27 Session memory is written in the background and refused when it does not fit the conversation.
-K28 The text of a session memory and what it covers are written together.
-K29 A file comes back in its newest version, never as a stub.
-K30 Files are taken newest first, one that does not fit is passed over, and no cap is exceeded.
-K31 What is put back stands before the newest messages, as content of a user, plan included.
+K28 The text of a session memory and the messages it covers are written together.
+K29 A file is put back in its newest version, never as a stub.
+K30 Files are taken newest first, one that does not fit is skipped, and no limit is exceeded.
+K31 The attachment precedes the newest messages, as user content, plan included.
 K32 Pins hold in every rung.
-K33 An overflow is told by provider, status and stop reason, and a rate limit is none.
-K34 Only a result that stands before its call is moved.
-K35 The request for a summary names model, cap and deadline, and its usage comes back.
+K33 An overflow is detected by provider, status and stop reason, and a rate limit is not one.
+K34 Only a result that precedes its call is moved.
+K35 The request for a summary has model, output limit and deadline, and its usage is reported.
 K36 A summary is written by the same, a light or another model, and its window is respected.
-K37 What a summary will cost is known before it is paid.
+K37 The cost of a summary is known before it is paid.
 K38 The same engine serves several frameworks, and no error is swallowed.
 K39 Logging and events are standard.
 K40 Scenarios are named, documented and validated.
 K41 An adapter loses nothing, and returns the same objects when nothing changed.
-K42 Failures can be tried out: a server that misbehaves on demand is part of the library.
-H1 Rounds are kept by number, but size counts, and a second summary takes up the first.
+K42 Failures can be tested: a server that misbehaves on demand is part of the library.
+H1 Rounds are kept by number, but size counts, and a second summary includes the first.
 H2 The check comes before every model call, and a compaction is not repeated at once.
 H3 Without a model a summary still holds the user's words, files, commands and errors.
 H4 A summarizer sees the beginning and the end of every message.
 H5 A summary has a role that the provider knows.
-H6 A counter can be given, survives any text, and remembers within bounds.
-H7 A tool output is bounded in lines, bytes and tokens, and says how to read the rest.
-H8 What is said in a run is recorded as it is said.
-H9 A session is saved step by step, is taken up the same, and its name is no path.
+H6 A counter can be given, survives any text, and caches within limits.
+H7 A tool output is limited in lines, bytes and tokens, and says how to read the rest.
+H8 Messages of a run are recorded as they are produced.
+H9 A session is saved step by step, is restored unchanged, and its name is not a path.
 H10 A tool that keeps failing is paused on every way of calling it, and tried once after a while.
 H11 Every tool returns one type of result, errors included.
 H12 A registry of tools can be used from several threads.
-H13 A sub-agent sees a view of the tools, with nothing that was not allowed.
+H13 A sub-agent sees a restricted set of tools, with nothing that was not allowed.
 H14 A sub-agent has its own history and budget, and returns a bounded report.
-H15 Skills are found by name, loaded when needed, bounded in size, and kept in sight.
+H15 Skills are found by name, loaded when needed, limited in size, and kept in view.
 H16 A todo list has one item in progress, is saved and reloaded, and survives a compaction.
 H17 A journal keeps entries by category and tag, newest first.
-H18 Files are read and changed inside one folder, and a change made meanwhile is a conflict.
-H19 What happens to the context can be traced as JSON Lines and as a page, without secrets.
-H20 Tools run side by side, in time, and a cancellation leaves nothing half done.
+H18 Files are read and changed inside one folder, and a concurrent change is a conflict.
+H19 Events of the context can be traced as JSON Lines and as a page, without secrets.
+H20 Tools run concurrently, with timeouts, and a cancellation leaves nothing half done.
 G1 Thresholds are fractions of the real window, with room for the answer.
 G2 An assistant message that only calls tools stays with its results.
 G3 A conversation of one turn can be split.
-G4 A snapshot has sections for constraints and files, and takes up the one before.
-G5 What stands for folded messages is marked as made by the library.
+G4 A snapshot has sections for constraints and files, and includes the one before.
+G5 A snapshot is marked as made by the library.
 G6 A summary that is not smaller is not used, and is not tried again at once.
 J1 Clearing is done in batches and leaves a handle.
 J2 The trigger depends on the window, and escaped text is not counted by its escapes.
 J3 The transcript is kept from the start, before anything is cleared.
 J4 The newest part always reaches the summarizer.
 J5 Task, newest messages and open calls survive a summary.
-J6 An agent can ask for a compaction with a focus, and gets the answer to its call.
+J6 An agent can request a compaction with a focus, and gets the result of its call.
 J7 An error of a provider ends in a retry or a typed error, not in a lost run.
 F01 A cut never separates interleaved calls from their results.
 F02 No number of kept messages leaves a result without its call.
 F03 Parallel results stay on the same side of a cut, each exactly once.
-F05 A call and a result that stands far from it move together.
+F05 A call and a distant result move together.
 F06 A short history never becomes results without a user, and never nothing without a reason.
-F07 A history that lost one side of a pair is mended, and both mends are reported.
-F09 A call that died blocks no compaction.
-F10 A confirmation that is awaited stays until it is given.
-F11 A result that comes late is kept and never stands without its call.
+F07 A history that lost one side of a pair is repaired, and both repairs are reported.
+F09 A dead call blocks no compaction.
+F10 A pending confirmation stays until it is given.
+F11 A late result is kept and never appears without its call.
 F13 An orphan at the beginning leaves the conversation usable.
-F14 A call that still runs does not become one without a result.
-F15 The first message behind a snapshot is never a result.
-F17 What follows a snapshot is accepted by every provider.
+F14 A running call does not become one without a result.
+F15 The first message after a snapshot is never a result.
+F17 The messages after a snapshot are accepted by every provider.
 F18 A signature stays on the first of parallel calls, all or nothing.
-F19 Signed reasoning stays with its loop or goes whole.
-F21 An item keeps no id whose reasoning is gone.
+F19 Signed reasoning stays with its loop or is removed whole.
+F21 An item keeps no id whose reasoning was removed.
 F22 Both representations of a call change together.
-F23 Ids stay unique when what is left is compacted again.
+F23 Ids stay unique after another compaction.
 F25 An error text never becomes the summary.
-F26 A placeholder never takes the place of history.
-F27 An empty summary is tried once more and then not used.
+F26 A placeholder never replaces history.
+F27 An empty summary is retried once and then not used.
 F29 A refusal is not a summary.
 F30 Every message that is removed was read by the summarizer.
 F31 The task is still there after five compactions.
 F33 The newest user message is not summarised.
-F34 An exchange that is under way is not summarised away.
-F35 A summary is not an order, and orders inside tool outputs stay data.
+F34 A running exchange is not summarised away.
+F35 A summary is not an instruction, and instructions inside tool outputs stay data.
 F37 A summary that quotes tags is kept whole.
-F38 A summary that claims success without evidence is found out.
+F38 A summary that claims success without evidence is detected.
 F39 A summary keeps the language and the names of the tools.
 F41 The summarizer reads originals, not stubs.
-F42 The summarizer gets a plain text and no tools.
-F43 A summary that stopped at the cap is not used.
-F45 Braces in templates and contents mean nothing.
-F46 A fact of one day does not become a rule.
+F42 The summarizer gets plain text and no tools.
+F43 A summary that stopped at its output limit is not used.
+F45 Braces in templates and contents have no effect.
+F46 A temporary fact does not become a rule.
 F47 A summary does not appear in the stream of the user.
 F49 Every request to the summarizer fits its window, and there is a bounded number of them.
 F50 A single message larger than the window is cut with a handle.
@@ -174,38 +174,38 @@ F51 A giant result in the newest messages is cut with a handle.
 F53 The trigger leaves room for the largest answer.
 F54 After an overflow the next request is strictly smaller, there is no third, and the error is typed.
 F55 An overflow is recognised, with its limit, and other errors are not.
-F57 A compaction that makes no progress is not repeated until something was added.
-F58 Usage from before a compaction does not set off another one.
-F59 What a model wrote counts towards the window only once.
-F61 A window that is always nearly full is compacted at most once a while.
-F62 A summary by lesser means says so.
+F57 A compaction that makes no progress is not repeated until something was appended.
+F58 Usage from before a compaction does not trigger another one.
+F59 Output of a model counts towards the window only once.
+F61 A window that is always nearly full is not compacted at every request.
+F62 A fallback summary is marked as one.
 F63 Clearing happens in batches, and the prefix stays in between.
-F65 A stub is never longer than what it stands for.
-F66 Results that came together and were not answered yet all stay.
+F65 A stub is never longer than the result it replaces.
+F66 Results of one step that are still unread all stay.
 F67 An interleaved result can be cleared.
-F69 Many tiny messages alone set nothing off.
+F69 Many tiny messages alone trigger nothing.
 F70 One pass reaches the target however many results there are.
-F71 After a compaction a file counts as not in sight, so that reading it again gives its content.
-F73 Every message is either shown or covered by the snapshot.
+F71 After a compaction a file counts as out of view, so that reading it again returns its content.
+F73 Every message is either in view or covered by the snapshot.
 F74 System prompt and tools count towards the window.
-F75 Media count by what they show, not by their bytes, and never as nothing.
-F77 Dense text is never far under what it costs.
+F75 Media count by what they show, not by their bytes, and never as zero.
+F77 Dense text is never far underestimated.
 F78 Signatures count nothing, visible reasoning does.
-F79 A call that stands on the wire twice counts once.
+F79 A call that is on the wire twice counts once.
 F81 An unknown part has a count and raises nothing.
 F82 The text of a special token is counted like any other.
-F83 A given window wins, and an unknown one is assumed with care.
-F85 What is appended during a compaction stays, and what was cleared stays cleared.
-F86 A view of a part never deletes the rest.
+F83 A given window takes precedence, and the default for an unknown one is conservative.
+F85 Messages appended during a compaction stay, and cleared results stay cleared.
+F86 A partial view never deletes the rest.
 F87 Items that the provider did not store are sent whole.
-F89 A state that was half saved never hides a message.
+F89 A half-saved state never hides a message.
 F90 A failed compaction counts nothing as done.
 F91 After a crash the history is the old one or the new one.
-F93 A handle that is named can be opened.
+F93 Every handle that is named can be recalled.
 F94 A thousand compactions leave a bounded state.
-F95 Cutting an output keeps what stands beside it.
+F95 Cutting an output keeps the content beside it.
 F97 Sessions in one store never see each other.
-F99 What is recalled comes in pages and is not removed at once.
+F99 Recalled content comes in pages and is not removed at once.
 T1 A packet and a configuration are made as the book makes them, with its defaults.
 T2 History is gathered message by message, and a source that fails is reported.
 T3 Selection works for Chinese, keeps what the caller said of relevance, and can be explained.

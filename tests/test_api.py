@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -35,7 +37,7 @@ def compact(messages, **rest):
     return foldline.compact(messages, counter=COUNTER, **rest)
 
 
-def test_a_history_is_brought_within_its_budget_in_the_shape_that_came_in():
+def test_a_history_is_compacted_to_its_budget_in_its_own_shape():
     messages = history()
     result = compact(messages, budget=2_000)
     assert result.receipt.status == "compacted"
@@ -54,14 +56,14 @@ def test_a_request_body_keeps_everything_around_its_messages():
     assert len(result.messages["messages"]) < len(body["messages"])
 
 
-def test_what_fits_comes_back_as_the_very_object_that_came_in():
+def test_a_history_that_fits_is_returned_as_the_same_object():
     messages = history()
     result = compact(messages, budget=10**6)
     assert result.messages is messages
     assert (result.receipt.status, result.receipt.reason) == ("unchanged", "within budget")
 
 
-def test_what_cannot_fit_comes_back_as_the_very_object_with_the_reason():
+def test_a_history_that_cannot_fit_is_returned_as_the_same_object_with_a_reason():
     messages = history()
     result = compact(messages, budget=5)
     assert result.messages is messages
@@ -69,7 +71,7 @@ def test_what_cannot_fit_comes_back_as_the_very_object_with_the_reason():
     assert "5" in result.receipt.reason
 
 
-def test_a_window_is_compacted_only_when_that_is_due():
+def test_with_a_window_a_compaction_happens_only_when_due():
     messages = history()
     tokens = foldline.count(messages, counter=COUNTER)
     assert compact(messages, window=10 * tokens).receipt.reason == "below the trigger"
@@ -94,7 +96,7 @@ def test_pinned_messages_stay_verbatim():
     assert messages[3] in result.messages
 
 
-def test_everything_that_was_removed_is_recalled_exactly():
+def test_removed_content_is_recalled_exactly():
     messages = history()
     result = compact(messages, budget=2_000)
     shown = {json.dumps(message) for message in result.messages}
@@ -111,7 +113,7 @@ def test_every_policy_is_known_by_its_name(name):
     check_compaction(result, messages, 2_500, counter=COUNTER)
 
 
-def test_a_summarizer_that_fails_changes_nothing_but_the_wording():
+def test_a_failing_summarizer_changes_only_the_wording():
     def failing(ask):
         raise TimeoutError("the model is away")
 
@@ -121,7 +123,7 @@ def test_a_summarizer_that_fails_changes_nothing_but_the_wording():
     assert "the model is away" not in json.dumps(result.messages)
 
 
-def test_a_summarizer_that_says_nothing_useful_keeps_the_promises():
+def test_an_unusable_summary_keeps_the_promises():
     messages = history()
     result = compact(messages, budget=2_000, summarizer=lambda _: Reply("I cannot help."))
     check_compaction(result, messages, 2_000, counter=COUNTER)
@@ -174,7 +176,7 @@ def test_the_input_is_never_changed():
     assert json.dumps(messages) == before
 
 
-def test_tools_nested_beyond_reading_are_bad_input():
+def test_tools_nested_too_deeply_are_bad_input():
     deep = {}
     for _ in range(5_000):
         deep = {"a": deep}
@@ -182,7 +184,7 @@ def test_tools_nested_beyond_reading_are_bad_input():
         foldline.compact(history(), budget=100, tools=[deep])
 
 
-# --- nothing, anything, and what somebody asks for -----------------------------------------
+# --- empty input, any input, explicit requests ---------------------------------------------
 
 
 @pytest.mark.parametrize("empty", [[], {"messages": []}, {"contents": []}, {"input": []}])
@@ -194,7 +196,7 @@ def test_an_empty_history_is_unchanged_and_counts_nothing(empty):
     assert foldline.count(empty) == 0
 
 
-def test_messages_are_counted_as_the_model_that_is_named_does():
+def test_messages_are_counted_with_the_named_models_vocabulary():
     messages = [{"role": "user", "content": "Ein längerer Satz mit Umlauten. " * 50}]
     assert foldline.count(messages, model="sonnet") == foldline.count(
         messages, model="anthropic/claude-sonnet-5-5"
@@ -203,7 +205,7 @@ def test_messages_are_counted_as_the_model_that_is_named_does():
     assert foldline.count(messages, model="gpt-5") == foldline.count(messages)
 
 
-def test_a_model_that_is_not_known_is_named_in_the_receipt():
+def test_an_unknown_model_is_named_in_the_receipt():
     messages = [{"role": "user", "content": "go"}]
     (unknown, _) = foldline.compact(messages, model="sonet").receipt.warnings
     assert "'sonet' is not known" in unknown
@@ -211,7 +213,7 @@ def test_a_model_that_is_not_known_is_named_in_the_receipt():
     assert foldline.compact(messages, model="sonnet").receipt.warnings == ()
 
 
-def test_what_somebody_asks_for_is_done_although_it_is_not_due():
+def test_an_explicit_request_compacts_even_if_not_due():
     told = [m for n in range(30) for m in (("user", f"question {n}"), ("assistant", "word " * 90))]
     messages = [{"role": role, "content": text} for role, text in told]
     assert foldline.compact(messages, window=100_000).receipt.status == "unchanged"
@@ -221,10 +223,31 @@ def test_what_somebody_asks_for_is_done_although_it_is_not_due():
     assert "question 7" in str(result.messages)
 
 
-def test_a_budget_is_written_as_on_the_command_line():
+def test_a_budget_accepts_the_notation_of_the_command_line():
     messages = history()
     before = foldline.count(messages, counter=COUNTER)
     assert compact(messages, budget="10%").receipt.budget == before // 10
     assert compact(messages, budget="2k").receipt.budget == 2_000
-    with pytest.raises(BudgetError, match="is no amount"):
+    with pytest.raises(BudgetError, match="is not an amount"):
         compact(messages, budget="some")
+
+
+FIRST = """
+import sys
+made = []
+sys.addaudithook(lambda event, given: event == "compile" and made.append(given))
+import foldline
+from foldline.tokens.choose import choose_counter
+messages = [{"role": "user", "content": f"question {n} " * 9} for n in range(60)]
+done = foldline.compact(messages, budget=600, counter=choose_counter(prefer="estimate"))
+assert done.receipt.status == "compacted"
+slow = {"_hashlib", "base64", "dataclasses", "inspect", "pkgutil", "shlex", "tomllib"}
+named_tuple = b"lambda _cls"
+code = [code for code, file in made if file == "<string>" and not code.startswith(named_tuple)]
+print(slow.intersection(sys.modules) or "", code or "")
+"""
+
+
+def test_a_first_compaction_makes_no_code_and_loads_no_slow_module():
+    out = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == ""

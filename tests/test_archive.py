@@ -49,7 +49,7 @@ def dropping(messages, count=2):
     return receipt(Drop(tuple(message.id for message in messages[:count]), "window"))
 
 
-def test_what_a_compaction_of_a_file_removed_is_recalled(archive):
+def test_content_removed_from_a_file_is_recalled(archive):
     log = transcript()
 
     name = archive.save("chat.json", log, dropping(log.messages))
@@ -60,7 +60,7 @@ def test_what_a_compaction_of_a_file_removed_is_recalled(archive):
     assert archive.messages("chat.json") == log.messages
 
 
-def test_saving_the_same_again_changes_nothing(archive):
+def test_saving_twice_changes_nothing(archive):
     log = transcript()
     for _ in range(3):
         archive.save("chat.json", log, dropping(log.messages))
@@ -78,7 +78,7 @@ def test_saving_the_same_again_changes_nothing(archive):
     ],
     ids=["undo", "save"],
 )
-def test_a_session_that_was_replaced_meanwhile_is_not_changed(store, monkeypatch, change):
+def test_a_session_replaced_meanwhile_is_not_changed(store, monkeypatch, change):
     archive, log = Archive(store, clock=Clock()), transcript()
     edit = dropping(log.messages)
     archive.save("a", log, edit)
@@ -99,7 +99,7 @@ def test_a_session_that_was_replaced_meanwhile_is_not_changed(store, monkeypatch
     assert info.batches == 1
 
 
-def test_a_file_that_grew_goes_on_with_the_newest_compaction_in_effect(archive):
+def test_a_file_that_grew_continues_with_the_newest_compaction(archive):
     for count in (3, 6):
         log = transcript(WIRES[:count])
         archive.save("chat.json", log, dropping(log.messages, count - 1))
@@ -109,7 +109,7 @@ def test_a_file_that_grew_goes_on_with_the_newest_compaction_in_effect(archive):
     assert (info.messages, info.batches) == (6, 1)
 
 
-def test_a_file_that_says_something_else_becomes_another_session(archive):
+def test_a_file_with_other_content_becomes_another_session(archive):
     archive.save("chat.json", transcript(), receipt())
     other = transcript([{"role": "user", "content": "else"}])
 
@@ -118,7 +118,7 @@ def test_a_file_that_says_something_else_becomes_another_session(archive):
     assert len(archive.sessions()) == 2
 
 
-def test_messages_of_a_format_without_a_dialect_come_back_whole(archive):
+def test_messages_of_a_format_without_a_dialect_are_restored(archive):
     record = {"type": "assistant", "uuid": "1", "message": {"content": "hi"}}
     result = ToolResult("t", (Text("out", raw={"type": "text", "text": "out"}),), raw=record)
     message = Message("tool", (result,), record, "claude-code", pinned=True)
@@ -146,7 +146,7 @@ def test_snapshots_are_found_over_all_sessions(archive):
     assert found.raw == WIRES[:4]
 
 
-def test_the_newest_session_answers_first_unless_one_is_named(archive):
+def test_the_newest_session_takes_precedence_unless_one_is_named(archive):
     log = transcript()
     for name in ("old", "new"):
         archive.save(name, log, receipt())
@@ -156,7 +156,7 @@ def test_the_newest_session_answers_first_unless_one_is_named(archive):
     assert [info.head.name for info in archive.sessions()] == ["new", "old"]
 
 
-def test_slices_are_passed_on(archive):
+def test_slice_arguments_are_forwarded(archive):
     archive.save("a", transcript([{"role": "user", "content": "one\ntwo\nthree"}]), receipt())
     number = archive.messages("a")[0].id
 
@@ -164,7 +164,7 @@ def test_slices_are_passed_on(archive):
     assert archive.recall(number, grep="thr", context=0).text == "3: three"
 
 
-def test_an_unknown_handle_names_what_is_near(archive):
+def test_an_unknown_handle_suggests_similar_ones(archive):
     log = transcript()
     archive.save("a", log, receipt())
     handle = log.messages[0].id[:HANDLE_LENGTH]
@@ -180,7 +180,7 @@ def test_an_unknown_handle_names_what_is_near(archive):
         archive.recall(handle, session="nobody")
 
 
-def test_the_session_that_gave_a_handle_out_answers_before_a_newer_one(archive):
+def test_the_session_that_issued_a_handle_precedes_a_newer_one(archive):
     log = transcript()
     first, second = log.messages[0].id, "0" * 32
     handle = first[:HANDLE_LENGTH]
@@ -193,7 +193,7 @@ def test_the_session_that_gave_a_handle_out_answers_before_a_newer_one(archive):
     assert archive.recall(twin.id).text == "twin"
 
 
-def test_it_reads_what_a_session_writes_while_both_are_open(archive, place):
+def test_an_archive_reads_concurrent_writes_of_a_session(archive, place):
     with Session.open(place, "live", window=8_000) as session:
         number = session.append(WIRES[0])
 
@@ -201,7 +201,7 @@ def test_it_reads_what_a_session_writes_while_both_are_open(archive, place):
         assert archive.sessions()[0].head.name == "live"
 
 
-def test_a_message_that_is_no_json_is_refused_and_nothing_is_kept(archive):
+def test_a_message_that_is_not_json_is_rejected_and_nothing_is_stored(archive):
     message = Message("user", (Text("x"),), {"role": "user", "content": "x", "odd": {1}})
 
     with pytest.raises(Exception, match="not JSON"):
@@ -210,7 +210,7 @@ def test_a_message_that_is_no_json_is_refused_and_nothing_is_kept(archive):
     assert archive.messages("a") == ()
 
 
-def test_a_closed_archive_says_so(place):
+def test_a_closed_archive_raises_an_error(place):
     archive = Archive.open(place)
     archive.close()
 
@@ -218,7 +218,7 @@ def test_a_closed_archive_says_so(place):
         archive.sessions()
 
 
-def test_the_receipt_that_is_kept_is_the_one_that_was_given(archive):
+def test_the_given_receipt_is_stored(archive):
     log = transcript()
     made = dropping(log.messages)
     archive.save("a", log, made)
@@ -228,7 +228,7 @@ def test_the_receipt_that_is_kept_is_the_one_that_was_given(archive):
     assert batch.receipt == json.loads(json.dumps(made.to_dict()))
 
 
-def test_a_damaged_session_does_not_hide_what_is_in_the_others(tmp_path):
+def test_a_damaged_session_does_not_hide_the_others(tmp_path):
     path = tmp_path / "a.db"
     with Archive.open(path) as archive:
         good, bad = transcript(), transcript([{"role": "user", "content": "other " * 200}])
@@ -243,7 +243,7 @@ def test_a_damaged_session_does_not_hide_what_is_in_the_others(tmp_path):
             archive.recall(bad.messages[0].id[:HANDLE_LENGTH])
 
 
-def test_a_file_that_is_read_in_another_format_is_another_session(archive):
+def test_a_file_read_in_another_format_is_another_session(archive):
     calling = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
     longer = [*WIRES, {"role": "assistant", "content": [calling]}]
     first, second = transcript(), AnthropicDialect().decode(longer)
@@ -255,7 +255,7 @@ def test_a_file_that_is_read_in_another_format_is_another_session(archive):
     assert archive.messages(name)[-1].calls[0].id == "t1"
 
 
-def test_a_recall_reads_the_message_that_it_names_and_no_other(place, monkeypatch):
+def test_a_recall_reads_only_its_message(place, monkeypatch):
     with Session.open(place, "long", window=200_000) as session:
         ids = session.extend({"role": "user", "content": f"fact {n}"} for n in range(50))
     read = []

@@ -47,12 +47,12 @@ def test_models_and_functions_answer():
     assert awaited(later).text == awaited(lambda ask: later(ask)).text == "question"
 
 
-def test_what_is_async_answers_only_where_it_is_awaited():
+def test_async_models_answer_only_in_async_programs():
     for model in (later, lambda ask: later(ask)):
         reply = called(model)
         assert "acompact" in reply.error
         assert not reply.retry
-    gc.collect()  # a coroutine that nobody awaited would warn here
+    gc.collect()  # a coroutine that was never awaited would warn here
     assert is_blocking(Client())
     assert is_blocking(None)
     assert not is_blocking(later)
@@ -82,7 +82,7 @@ def test_no_error_holds_a_key(run: Run):
 
 
 @both
-def test_an_answer_takes_no_longer_than_the_ask_allows(run: Run):
+def test_an_answer_is_bounded_by_the_seconds_of_the_ask(run: Run):
     release = threading.Event()
     reply = run(lambda _: release.wait(30), Ask("q", 10, seconds=0.05))
     release.set()
@@ -90,7 +90,7 @@ def test_an_answer_takes_no_longer_than_the_ask_allows(run: Run):
     assert reply.seconds >= 0.05
 
 
-def test_an_async_answer_is_cancelled_when_its_time_is_over():
+def test_an_async_answer_is_cancelled_at_its_timeout():
     ended = threading.Event()
 
     async def slow(_: Ask) -> str:
@@ -112,7 +112,7 @@ def test_a_timeout_of_the_model_itself_is_its_own_error(run: Run):
     assert run(fail).error == "TimeoutError: the socket is slow"
 
 
-def test_a_reader_has_the_window_it_names_or_the_given_one():
+def test_a_reader_has_its_own_window_or_the_given_one():
     assert reader_of(None, 32_000) is None
     assert reader_of(Client(), 32_000) == Client.reader
     assert reader_of(lambda _: "x", 32_000) == ModelLimits(32_000)
@@ -143,7 +143,7 @@ def test_an_error_in_a_step_is_raised():
         asyncio.run(drive_in_threads(steps(), ask_client))
 
 
-def test_a_cancellation_waits_for_the_step_that_runs_and_closes_the_steps():
+def test_a_cancellation_waits_for_the_running_step_and_closes_the_steps():
     began, release, ended = threading.Event(), threading.Event(), []
 
     def steps() -> Steps[None]:

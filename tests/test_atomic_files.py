@@ -6,7 +6,7 @@ import pytest
 from foldline.atomic_files import replace_file
 
 
-def test_a_file_is_replaced_whole_and_nothing_else_is_left(tmp_path):
+def test_a_file_is_replaced_atomically_and_nothing_is_left_over(tmp_path):
     path = tmp_path / "a.json"
     replace_file(path, b"one")
     replace_file(path, b"two")
@@ -14,7 +14,7 @@ def test_a_file_is_replaced_whole_and_nothing_else_is_left(tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["a.json"]
 
 
-def test_what_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
+def test_a_failed_write_keeps_the_old_content(tmp_path, monkeypatch):
     path = tmp_path / "a.json"
     replace_file(path, b"one")
 
@@ -28,7 +28,7 @@ def test_what_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
     assert [one.name for one in tmp_path.iterdir()] == ["a.json"]
 
 
-def test_a_folder_that_may_not_be_opened_is_written_to_all_the_same(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_opened_can_still_be_written(tmp_path, monkeypatch):
     path, open_before = tmp_path / "a.json", os.open
 
     def refuse_folders(place, *rest, **named):
@@ -41,7 +41,7 @@ def test_a_folder_that_may_not_be_opened_is_written_to_all_the_same(tmp_path, mo
     assert path.read_bytes() == b"one"
 
 
-def test_a_folder_that_does_not_come_to_the_disk_is_an_error(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_synced_is_an_error(tmp_path, monkeypatch):
     sync_before = os.fsync
 
     def refuse_folders(number):

@@ -1,4 +1,4 @@
-"""Programs that tests launch: they end with the test, whatever it does."""
+"""Programs that tests launch end with the test in any case."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def expect(child, words):
         assert child.stdout.readline() == words, "it said something else"
 
 
-def test_what_is_left_running_is_ended_and_what_leads_to_it_closed():
+def test_leftover_children_are_ended_and_their_pipes_closed():
     child = launch(WAITS, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert child.stdout.readline() == b"ready\n"
     child.stdin.write(b"never flushed")
@@ -31,5 +31,5 @@ def test_what_is_left_running_is_ended_and_what_leads_to_it_closed():
     assert child.stdout.closed
 
 
-def test_every_test_has_a_limit_of_time(request):
+def test_every_test_has_a_timeout(request):
     assert 0 < float(request.config.getini("timeout")) <= 600

@@ -18,13 +18,13 @@ from foldline.errors import FoldlineError
 VALUE: ContextVar[int] = ContextVar("value", default=0)
 
 
-def test_a_call_sees_the_context_of_its_caller_and_gives_its_result() -> None:
+def test_a_call_has_the_context_of_its_caller_and_returns_its_result() -> None:
     VALUE.set(7)
     assert run_with_timeout(VALUE.get, 10, "test") == 7
 
 
 @pytest.mark.parametrize("error", [ValueError, TimeoutError, KeyboardInterrupt])
-def test_what_a_call_raises_is_raised(error: type[BaseException]) -> None:
+def test_an_exception_of_a_call_propagates(error: type[BaseException]) -> None:
     def fail() -> None:
         raise error("x")
 
@@ -32,7 +32,7 @@ def test_what_a_call_raises_is_raised(error: type[BaseException]) -> None:
         run_with_timeout(fail, 10, "test")
 
 
-def test_a_call_that_takes_longer_is_left_behind() -> None:
+def test_a_call_that_exceeds_its_timeout_is_abandoned() -> None:
     gate, ended = threading.Event(), threading.Event()
 
     def wait() -> None:
@@ -46,7 +46,7 @@ def test_a_call_that_takes_longer_is_left_behind() -> None:
     assert ended.wait(10)
 
 
-def test_a_coroutine_runs_beside_a_loop_that_is_already_there():
+def test_a_coroutine_runs_beside_a_running_loop():
     async def outer() -> int:
         return run_blocking(inner())
 
@@ -58,7 +58,7 @@ def test_a_coroutine_runs_beside_a_loop_that_is_already_there():
     assert run_blocking(inner()) == 3
 
 
-def test_a_blocking_call_that_would_wait_for_itself_is_an_error():
+def test_a_blocking_call_that_would_deadlock_is_an_error():
     async def outer() -> int:
         return run_blocking(inner())
 
@@ -70,7 +70,7 @@ def test_a_blocking_call_that_would_wait_for_itself_is_an_error():
     assert run_blocking(inner()) == 3
 
 
-def test_an_exception_arrives_where_it_was_called():
+def test_an_exception_propagates_to_the_caller():
     async def fails() -> None:
         raise LookupError("x")
 
@@ -78,7 +78,7 @@ def test_an_exception_arrives_where_it_was_called():
         run_blocking(fails())
 
 
-def test_an_interruption_takes_the_work_back(monkeypatch):
+def test_an_interruption_cancels_the_work(monkeypatch):
     begun, taken_back = threading.Event(), threading.Event()
 
     async def work() -> None:
@@ -89,7 +89,7 @@ def test_an_interruption_takes_the_work_back(monkeypatch):
             taken_back.set()
 
     class Interrupted:
-        """Waits like a future until Ctrl-C comes."""
+        """A future that waits until Ctrl-C."""
 
         def __init__(self, future) -> None:
             self.future = future
@@ -110,7 +110,7 @@ def test_an_interruption_takes_the_work_back(monkeypatch):
     assert taken_back.is_set()
 
 
-def test_leaving_an_iteration_closes_what_it_iterates():
+def test_leaving_an_iteration_closes_the_iterator():
     closed = threading.Event()
 
     async def numbers():
@@ -127,7 +127,7 @@ def test_leaving_an_iteration_closes_what_it_iterates():
     assert list(iterate_blocking(numbers())) == list(range(9))
 
 
-def test_an_awaited_method_runs_what_a_subclass_made_of_it_in_a_thread():
+def test_an_async_method_runs_a_subclass_override_in_a_thread():
     class Adder:
         def add(self, one: int, *, other: int = 1) -> tuple[int, str]:
             return one + other, threading.current_thread().name
@@ -145,7 +145,7 @@ def test_an_awaited_method_runs_what_a_subclass_made_of_it_in_a_thread():
     assert "add" in (Adder.aadd.__doc__ or "")
 
 
-def test_an_awaited_method_has_its_own_name() -> None:
+def test_an_async_method_has_its_own_name() -> None:
     class Adder:
         def add(self) -> None: ...
 

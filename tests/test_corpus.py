@@ -1,4 +1,4 @@
-"""What a corpus is made of, and what is done with each of its sessions."""
+"""The sessions of a corpus, and the operations on them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from foldline.errors import BudgetError, FoldlineError, InputError, StoreError
 
 
 def made(operation: Operation, out: Path, *patterns: object) -> CorpusReport:
-    """Run in threads of this process, where what a test sets holds too."""
+    """Run in threads of this process, where patches of a test apply."""
     with ThreadPoolExecutor(1) as pool:
         return run(operation, [str(pattern) for pattern in patterns], str(out), client=pool)
 
@@ -45,7 +45,7 @@ def rows(out: Path, column: str, *values: str) -> list[dict]:
     ]
 
 
-def test_a_search_loads_nothing_that_counts_or_compacts() -> None:
+def test_a_search_loads_no_modules_for_counting_or_compacting() -> None:
     code = (
         "import sys; from foldline.corpus import search;"
         "print({'foldline.api', 'foldline.engine', 'foldline.snapshot'} & set(sys.modules))"
@@ -68,12 +68,12 @@ def test_folders_patterns_and_files_are_listed_once_and_sorted(tmp_path):
 
 
 @pytest.mark.parametrize("pattern", ["/nowhere", "nowhere/*.json", "foo://x/*"])
-def test_a_pattern_that_names_nothing_is_an_error(pattern, tmp_path):
+def test_a_pattern_without_matches_is_an_error(pattern, tmp_path):
     with pytest.raises(InputError):
         made(Scan(), tmp_path, pattern)
 
 
-def test_the_output_is_no_part_of_the_corpus(tmp_path):
+def test_the_output_is_not_part_of_the_corpus(tmp_path):
     write_corpus(tmp_path, 5)
     first = made(Scan(), tmp_path / "out", tmp_path)
     again = made(Scan(), tmp_path / "out", tmp_path)
@@ -90,7 +90,7 @@ def test_statistics_add_up(tmp_path):
     assert totals["tool_calls"] == sum(1 + n % 5 for n in range(10))
 
 
-def test_compaction_keeps_the_budget_and_gives_a_receipt(tmp_path):
+def test_compaction_keeps_the_budget_and_returns_a_receipt(tmp_path):
     write_corpus(tmp_path / "corpus", 10)
     made(Compact(budget=0.5), tmp_path / "out", tmp_path / "corpus")
     found = rows(tmp_path / "out", "status", "compacted")
@@ -101,7 +101,7 @@ def test_compaction_keeps_the_budget_and_gives_a_receipt(tmp_path):
         assert len(json.loads(row["messages"])) == row["messages_after"]
 
 
-def test_settings_that_make_no_sense_are_refused_before_any_work():
+def test_invalid_settings_are_refused_before_any_work():
     for wrong in (
         lambda: Compact(),
         lambda: Compact(budget=0.5, window=9_000),
@@ -135,7 +135,7 @@ def test_a_search_finds_the_session_that_has_the_rarest_words(tmp_path):
     assert len(search(str(tmp_path / "out"), "heron", 3)) == 3
     with pytest.raises(InputError):
         search(str(tmp_path / "out"), " … ")
-    with pytest.raises(StoreError, match="no whole index"):
+    with pytest.raises(StoreError, match="no complete index"):
         search(str(tmp_path), "heron")
 
 
@@ -159,7 +159,7 @@ def test_a_session_is_never_divided(tmp_path, monkeypatch):
     assert (report.parts, report.sessions, report.totals["conversations"]) == (1, 1, 1)
 
 
-def test_what_is_too_large_is_refused_packed_and_unpacked(tmp_path, monkeypatch):
+def test_a_too_large_file_is_refused_packed_and_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "MAX_BYTES", 1_000_000)
     (tmp_path / "bomb.json.gz").write_bytes(gzip.compress(b" " * 50_000_000))
     (tmp_path / "large.json").write_text(json.dumps(["x" * 2_000_000]))
@@ -195,6 +195,6 @@ def test_a_store_is_read_and_written_like_a_folder(tmp_path):
     store.rm("/", recursive=True)
 
 
-def test_a_footer_that_is_none_is_told_from_one_that_is(tmp_path):
+def test_a_footer_is_distinguished_from_similar_text(tmp_path):
     (tmp_path / "part").write_bytes(b"PAR1 no table PAR1")
     assert read_footer(str(tmp_path / "part")) is None

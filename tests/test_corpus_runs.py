@@ -36,7 +36,7 @@ if __name__ == "__main__":
 """
 
 DASHBOARD_PORT = 8787
-"""Where Dask shows its dashboard unless it is told another port."""
+"""The default port of the dashboard of Dask."""
 
 SCHEDULER = """
 import asyncio
@@ -91,7 +91,7 @@ def test_the_output_is_the_same_bytes_for_no_worker_and_two(corpus, tmp_path, op
     assert multiprocessing.active_children() == []
 
 
-def test_the_output_is_the_same_bytes_wherever_it_is_made(corpus, tmp_path):
+def test_the_output_is_the_same_bytes_in_any_folder(corpus, tmp_path):
     local = scanned(corpus, tmp_path / "local", workers=1)
     assert scanned(corpus, tmp_path / "dask", engine="dask", workers=2) == local
     with ThreadPoolExecutor(2) as pool:
@@ -108,7 +108,7 @@ def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(corpus, tmp_pat
     assert scanned_here(corpus, tmp_path / "calm", operation) == killed
 
 
-def test_a_worker_goes_on_however_much_memory_its_parent_holds(corpus, tmp_path):
+def test_a_worker_runs_regardless_of_the_memory_of_its_parent(corpus, tmp_path):
     much, book = bytearray(500 * 2**20), tmp_path / "book"
     scanned(corpus, tmp_path / "out", Signing(book=str(book)), workers=2)
     signed = book.read_text().split()
@@ -137,7 +137,7 @@ def test_a_session_that_no_worker_survives_is_recorded_and_tried_again_later(
     assert again.failed == report.failed
 
 
-def test_a_run_that_is_killed_leaves_no_process_and_goes_on_where_it_ended(tmp_path):
+def test_a_killed_run_leaves_no_process_and_resumes(tmp_path):
     corpus = write_corpus(tmp_path / "corpus", 300)
     marker, out = tmp_path / "marker", tmp_path / "out"
     child = launch(
@@ -159,20 +159,20 @@ def test_a_run_that_is_killed_leaves_no_process_and_goes_on_where_it_ended(tmp_p
     assert content(out) == scanned_here(corpus, tmp_path / "calm", operation)
 
 
-def test_a_run_whose_scheduler_is_killed_says_so_and_goes_on_where_it_ended(corpus, tmp_path):
+def test_a_run_whose_scheduler_is_killed_reports_it_and_resumes(corpus, tmp_path):
     scheduler = launch([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True)
     address = scheduler.stdout.readline().strip()
     for _ in range(2):
         launch([sys.executable, "-c", WORKER, address], env=ENVIRONMENT, stderr=subprocess.DEVNULL)
     operation = Killing(victim=scheduler.pid, marker=str(tmp_path / "marker"))
-    with pytest.raises(StoreError, match="scheduler is gone"):
+    with pytest.raises(StoreError, match="scheduler is lost"):
         scanned(corpus, tmp_path / "out", operation, scheduler=address)
     assert not json.loads((tmp_path / "out" / "manifest.json").read_text())["complete"]
     again = scanned(corpus, tmp_path / "out", operation, workers=2)
     assert again == scanned_here(corpus, tmp_path / "calm", operation)
 
 
-def test_a_client_of_ones_own_stays_open(corpus, tmp_path):
+def test_a_client_of_the_caller_stays_open(corpus, tmp_path):
     with cluster(1, 2**30) as client:
         first = scanned(corpus, tmp_path / "a", client=client)
         assert client.status == "running"
@@ -184,7 +184,7 @@ def test_a_cluster_takes_no_port_that_another_one_may_have():
         assert client.scheduler_info()["services"]["dashboard"] != DASHBOARD_PORT
 
 
-def test_a_run_that_is_done_is_not_done_again(corpus, tmp_path):
+def test_a_finished_run_is_not_repeated(corpus, tmp_path):
     before = scanned_here(corpus, tmp_path)
     with ThreadPoolExecutor(1) as pool:
         pool.shutdown()
@@ -193,7 +193,7 @@ def test_a_run_that_is_done_is_not_done_again(corpus, tmp_path):
     assert content(tmp_path) == before
 
 
-def test_files_that_come_and_go_move_only_the_parts_that_they_are_in(tmp_path):
+def test_added_and_removed_files_change_only_their_parts(tmp_path):
     corpus, out = write_corpus(tmp_path / "corpus", 300), tmp_path / "out"
     scanned_here(corpus, out)
     (corpus / "day-0" / "session-000.json").unlink()
@@ -204,7 +204,7 @@ def test_files_that_come_and_go_move_only_the_parts_that_they_are_in(tmp_path):
     assert content(out) == scanned_here(corpus, tmp_path / "fresh")
 
 
-def test_a_part_that_is_damaged_is_made_again(corpus, tmp_path):
+def test_a_damaged_part_is_rebuilt(corpus, tmp_path):
     before = scanned_here(corpus, tmp_path)
     part = next((tmp_path / "parts").iterdir())
     part.write_bytes(part.read_bytes()[:-9])

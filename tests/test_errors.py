@@ -36,11 +36,11 @@ def test_an_input_error_names_the_message_and_the_field():
         ({"field": "messages"}, "field messages: bad"),
     ],
 )
-def test_an_input_error_says_as_much_as_it_knows(where, said):
+def test_an_input_error_includes_every_known_detail(where, said):
     assert str(InputError("bad", **where)) == said
 
 
-def test_a_hint_says_what_to_do_next():
+def test_a_hint_is_part_of_the_message():
     assert "at least 1,200 tokens" in str(CannotFit("Too large.", needed=1_200, budget=800))
     assert "pip install 'foldline[tokens]'" in str(MissingExtra("splintr-rs", "tokens"))
     assert str(BudgetError("No.")) == "No."

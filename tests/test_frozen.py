@@ -1,4 +1,4 @@
-"""Values are immutable, compare by their fields, and are data classes for everybody else."""
+"""Values are immutable, compare by their fields, and are data classes to other code."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_wrong_arguments_are_named(values, named, words):
         Point(*values, **named)
 
 
-def test_a_value_cannot_be_changed_but_computes_what_it_keeps():
+def test_a_value_is_immutable_but_caches_computed_properties():
     point = Point(1, 2)
     for change in (lambda: setattr(point, "x", 2), lambda: delattr(point, "x")):
         with pytest.raises(dataclasses.FrozenInstanceError, match="field 'x'"):
@@ -102,7 +102,7 @@ def test_a_copy_may_be_of_any_data_class():
     assert replace(Other(x=1, y=2), y=3) == Other(x=1, y=3)
 
 
-def test_values_are_data_classes_for_everybody_else():
+def test_values_are_data_classes_to_other_code():
     point = Point(1, 2, ("a",))
     assert dataclasses.is_dataclass(Point)
     assert dataclasses.replace(point, y=3) == Point(1, 3, ("a",))
@@ -141,7 +141,7 @@ class Doubled(Point):
         object.__setattr__(self, "half", half)
 
 
-def test_others_inherit_from_values():
+def test_other_classes_inherit_from_values():
     marked = Marked(1, mark="?")
     assert (marked, marked.y, repr(marked)) == (Marked(1, mark="?"), 0, repr(marked))
     assert "mark='?'" in repr(marked)
@@ -155,7 +155,7 @@ def declare(body: dict[str, Any], **annotations: str) -> type:
     return frozen(type("Bad", (), {"__annotations__": annotations, **body}))
 
 
-def test_what_could_not_be_a_value_is_refused_when_its_class_is_made():
+def test_an_invalid_class_is_rejected_at_definition():
     with pytest.raises(ValueError, match="x needs a default_factory"):
         declare({"x": []}, x="list[int]")
     with pytest.raises(TypeError, match="'y' without a default follows 'x'"):
@@ -165,7 +165,7 @@ def test_what_could_not_be_a_value_is_refused_when_its_class_is_made():
     assert fields(declare({}, x="typing.ClassVar[int]")) == ()
 
 
-def test_values_become_what_json_can_hold():
+def test_values_become_json_values():
     assert to_dict(Point(1, raw=(Point(2), {"in": Point(3)}))) == {
         "x": 1,
         "y": 0,

@@ -5,14 +5,15 @@ import pickle
 import re
 import subprocess
 import sys
+from zipfile import ZipFile
 
 import pytest
 from tests.architecture.sources import PACKAGE
 
-from foldline.lazy import attach_stub, lazy_pattern
+from foldline.lazy import attach_stub, lazy_pattern, read_data
 
 
-def test_it_finds_what_the_compiled_pattern_finds():
+def test_a_lazy_pattern_matches_like_the_compiled_one():
     source, text = r"(?P<word>[a-z]+)-(\d)", "Ab-1 cd-2"
     lazy, compiled = lazy_pattern(source, re.IGNORECASE), re.compile(source, re.IGNORECASE)
     for _ in range(2):
@@ -23,13 +24,13 @@ def test_it_finds_what_the_compiled_pattern_finds():
     assert (lazy.pattern, lazy.flags) == (compiled.pattern, compiled.flags)
 
 
-def test_it_is_compiled_at_the_first_use():
+def test_a_lazy_pattern_is_compiled_on_first_use():
     broken = lazy_pattern("(")
     with pytest.raises(re.error):
         broken.search("")
 
 
-def test_it_is_copied_and_pickled_before_its_first_use():
+def test_a_lazy_pattern_can_be_copied_and_pickled_before_its_first_use():
     lazy = lazy_pattern("b+")
     for made in (copy.copy(lazy), pickle.loads(pickle.dumps(lazy))):  # noqa: S301  # our own
         assert made.findall("abba") == ["bb"]
@@ -59,7 +60,7 @@ import foldline.api
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package whose stub exports two names of other modules, and a constant of its own."""
+    """A package whose stub exports two names of other modules, and its own constant."""
     folder = tmp_path / "lazy_example"
     folder.mkdir()
     (folder / "__init__.py").write_text("")
@@ -96,3 +97,14 @@ def test_every_name_of_every_stub_is_found():
         assert names()
         for name in names():
             assert load(name) is not None
+
+
+def test_a_file_of_a_package_is_read_wherever_the_package_lies(tmp_path, monkeypatch):
+    with ZipFile(tmp_path / "packed.zip", "w") as archive:
+        archive.writestr("packed_example/__init__.py", "")
+        archive.writestr("packed_example/data.txt", "words")
+    monkeypatch.syspath_prepend(tmp_path / "packed.zip")
+    assert read_data("packed_example", "data.txt") == b"words"
+    assert read_data("foldline", "py.typed") == (PACKAGE / "py.typed").read_bytes()
+    with pytest.raises(OSError, match="nothing"):
+        read_data("packed_example", "nothing.txt")

@@ -45,7 +45,7 @@ def says(text):
     return held, handles[0]
 
 
-def test_the_whole_message_comes_back_with_its_exact_wire_original():
+def test_a_whole_message_is_recalled_with_its_exact_wire_original():
     held, handles = holdings()
 
     found = recall(held, handles[2])
@@ -57,7 +57,7 @@ def test_the_whole_message_comes_back_with_its_exact_wire_original():
     assert found.message_id.startswith(found.handle)
 
 
-def test_a_part_comes_back_with_its_own_original():
+def test_a_part_is_recalled_with_its_own_original():
     held, handles = holdings()
 
     found = recall(held, f"{handles[1]}.1")
@@ -149,7 +149,7 @@ def test_search_in_a_range_keeps_the_numbers_of_the_whole():
     assert found.text == "50: line 50: error\n60: line 60: error"
 
 
-def test_search_without_hits_says_so():
+def test_a_search_without_hits_reports_it():
     held, handles = holdings()
 
     found = recall(held, handles[2], grep="nowhere")
@@ -157,7 +157,7 @@ def test_search_without_hits_says_so():
     assert found.text == "[0 matches. Nor anywhere else.]"
 
 
-def test_search_without_hits_names_where_it_would_have_some():
+def test_a_search_without_hits_names_other_handles_with_hits():
     held, handles = holdings()
 
     assert recall(held, handles[0], grep="line 50").text == (
@@ -168,7 +168,7 @@ def test_search_without_hits_names_where_it_would_have_some():
     )
 
 
-def test_search_shows_a_hundred_hits_and_says_how_to_see_the_others():
+def test_a_search_shows_a_hundred_hits_and_names_the_next_page():
     held, handle = says("hit\n" * 250)
 
     first = recall(held, handle, grep="hit", context=0)
@@ -199,7 +199,7 @@ def test_a_wrong_pattern_is_an_error(pattern):
         recall(held, handles[2], grep=pattern)
 
 
-def test_a_pattern_that_backtracks_for_ever_is_stopped():
+def test_a_pattern_that_backtracks_forever_is_stopped():
     held, handle = says("a" * 40 + "!")
     start = time.monotonic()
 
@@ -229,7 +229,7 @@ def test_a_path_that_matches_nothing_names_the_keys():
 @pytest.mark.parametrize(
     "path", ["$.[", "$..a..b..c", "$[?$.a == 1]", "$[?search(@.a, '(a+)+$')]", "a" * 501]
 )
-def test_a_path_that_is_wrong_or_too_costly_is_refused(path):
+def test_an_invalid_or_costly_path_is_an_error(path):
     held, handle = says('{"a": [1, 2]}')
 
     with pytest.raises(RecallError):
@@ -237,7 +237,7 @@ def test_a_path_that_is_wrong_or_too_costly_is_refused(path):
 
 
 @pytest.mark.parametrize("text", ["no json", "[" * 5_000 + "]" * 5_000])
-def test_a_path_into_what_is_no_json_is_an_error(text):
+def test_a_path_into_text_that_is_not_json_is_an_error(text):
     held, handle = says(text)
 
     with pytest.raises(RecallError, match=r"lines or grep|cannot be followed"):
@@ -291,7 +291,7 @@ def test_a_page_past_the_end_is_an_error():
         recall(held, handles[0], start=1_000)
 
 
-def test_a_snapshot_gives_back_everything_it_stands_for_snapshots_in_it_too():
+def test_a_snapshot_recalls_everything_it_folds_nested_snapshots_included():
     held, handles = holdings()
     ids = list(held.messages)
     inner, outer = "a" * 32, "b" * 32
@@ -306,7 +306,7 @@ def test_a_snapshot_gives_back_everything_it_stands_for_snapshots_in_it_too():
     assert LOG in found.text
 
 
-def test_snapshots_that_name_each_other_end():
+def test_snapshots_that_refer_to_each_other_terminate():
     left, right = "a" * 32, "b" * 32
 
     found = recall(Holdings({}, {left: Folded((right,), 0), right: Folded((left,), 0)}), left)
@@ -314,7 +314,7 @@ def test_snapshots_that_name_each_other_end():
     assert found.raw == []
 
 
-def test_an_unknown_handle_lists_what_is_near():
+def test_an_unknown_handle_lists_similar_ones():
     held, handles = holdings()
     wrong = handles[2][:-1] + ("0" if handles[2][-1] != "0" else "1")
 
@@ -325,7 +325,7 @@ def test_an_unknown_handle_lists_what_is_near():
 @pytest.mark.parametrize(
     "handle", ["", "abcde", "zzzzzzzz", "a" * 33, "../../etc", "12345678.x", None]
 )
-def test_what_is_no_handle_is_refused(handle):
+def test_an_invalid_handle_is_an_error(handle):
     held, _ = holdings()
 
     with pytest.raises(RecallError, match="is not a handle"):
@@ -356,7 +356,7 @@ def test_an_ambiguous_handle_asks_for_more_digits():
     assert resolve("12345678b", born).id == "12345678" + "b" * 24
 
 
-def test_a_handle_that_was_unique_when_it_was_given_out_keeps_its_meaning():
+def test_a_handle_that_was_unique_when_issued_keeps_its_meaning():
     born = {"12345678" + "b" * 24: 4, "0" * 32: 1, "12345678" + "a" * 24: 2, "f" * 32: 3}
 
     assert resolve("12345678", born, moments=[2]).id == "12345678" + "a" * 24
@@ -377,7 +377,7 @@ def test_media_and_unknown_parts_are_described():
     assert recall(held, f"{handles[0]}.1").text == '{"type":"hologram","x":1}'
 
 
-def test_a_message_made_without_a_wire_is_recalled_too():
+def test_a_message_without_a_wire_original_is_recalled():
     call = Message("assistant", (ToolCall("c", "run", "{}"),))
     result = Message("tool", (ToolResult("c", (Text("out"), Text("more"))),))
     log = Transcript.of([call, result], "openai-chat").messages
@@ -405,7 +405,7 @@ def test_a_path_whose_unions_multiply_is_refused():
     assert recall(held, handle, path="$['a','b','c','d']['a','b']").text == "1"
 
 
-def test_a_pattern_that_calls_itself_for_ever_is_an_error():
+def test_a_pattern_with_endless_recursion_is_an_error():
     held, handle = says("aaaa")
 
     with pytest.raises(RecallError, match="more memory"):

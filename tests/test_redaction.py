@@ -15,9 +15,13 @@ from foldline.redaction import HIDDEN, redact_json
         ("sk-proj-AAAAbbbbCCCCdddd1234", "AAAAbbbb"),
         ("Authorization: Bearer abcdefghijkl.mnop", "abcdefghijkl"),
         ("bearer  0123456789abcdef", "0123456789"),
+        ("basic dXNlcjpodW50ZXIy", "dXNlcjpodW50ZXIy"),
         ("AIzaSyA0123456789abcdefghijklmnopqrstuv", "SyA0123"),
         ("ghp_0123456789abcdefghijABCDEFGHIJ", "0123456789"),
         ("AKIAABCDEFGHIJKLMNOP", "ABCDEFGH"),
+        ("ASIAABCDEFGHIJKLMNOP", "ABCDEFGH"),
+        ("github_pat_0123456789abcdefghij", "0123456789"),
+        ("hf_0123456789abcdefghij", "0123456789"),
         ("xoxb-1234567890-abcdef", "1234567890"),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "zdWIi"),
         ("api_key='supersecretvalue'", "supersecret"),
@@ -29,9 +33,11 @@ from foldline.redaction import HIDDEN, redact_json
         ),
     ],
 )
-def test_a_secret_is_taken_out_wherever_it_stands(text: str, secret: str) -> None:
+def test_a_secret_is_redacted_at_any_position(text: str, secret: str) -> None:
     assert secret in text
     assert secret not in redact_json(text)
+    assert secret.upper() not in redact_json(text.upper())
+    assert secret.lower() not in redact_json(text.lower())
     assert HIDDEN in redact_json(text)
     assert secret not in str(redact_json({"a": [{"b": text}], "c": (text,)}))
 
@@ -39,7 +45,7 @@ def test_a_secret_is_taken_out_wherever_it_stands(text: str, secret: str) -> Non
 @pytest.mark.parametrize(
     "name", ["api_key", "Authorization", "x-api-key", "db_password", "Cookie"]
 )
-def test_what_a_key_calls_a_secret_is_hidden_whole(name: str) -> None:
+def test_a_value_under_a_secret_key_is_redacted_whole(name: str) -> None:
     assert redact_json({name: "x"}) == {name: HIDDEN}
 
 
@@ -47,11 +53,11 @@ def test_what_a_key_calls_a_secret_is_hidden_whole(name: str) -> None:
     "value",
     ["tokens before: 12,000", "the basic idea", {"input_tokens": 5}, 3, None, "sk-1", "task-list"],
 )
-def test_what_is_no_secret_stays(value: object) -> None:
+def test_other_text_is_unchanged(value: object) -> None:
     assert redact_json(value) == value
 
 
-def test_hostile_text_takes_no_longer_than_its_length() -> None:
+def test_hostile_text_takes_linear_time() -> None:
     began = time.perf_counter()
     for text in (
         "a" * 200_000,

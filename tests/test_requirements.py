@@ -26,7 +26,7 @@ def test_every_test_that_names_a_requirement_names_one_that_exists():
     } == {}
 
 
-def test_every_sentence_stands_once_and_ends():
+def test_every_sentence_occurs_once_and_ends():
     sentences = [row.sentence for row in REQUIREMENTS.values()]
     assert len(set(sentences)) == len(sentences) > 100
     assert [sentence for sentence in sentences if not sentence.endswith(".")] == []

@@ -34,14 +34,14 @@ def root(tmp_path):
         "~/../..",
     ],
 )
-def test_a_path_that_leads_outside_or_is_none_is_refused(root, path):
+def test_invalid_paths_and_paths_outside_are_rejected(root, path):
     if path == "~/../..":
         path = "~/../../x"
     with pytest.raises(InputError):
         root.parts(path)
 
 
-def test_paths_inside_are_relative_or_absolute_and_may_turn_around(root, tmp_path):
+def test_paths_inside_are_relative_or_absolute_and_may_contain_dots(root, tmp_path):
     assert root.parts("a/./b/../c.txt") == ("a", "c.txt")
     assert root.parts(f"{root.path}/a.txt") == ("a.txt",)
     (tmp_path / "alias").symlink_to(root.path)
@@ -49,7 +49,7 @@ def test_paths_inside_are_relative_or_absolute_and_may_turn_around(root, tmp_pat
 
 
 @pytest.mark.requirement("H18")
-def test_no_link_is_followed_neither_at_the_end_nor_on_the_way(root, tmp_path):
+def test_no_link_is_followed_at_the_end_or_within_a_path(root, tmp_path):
     (root.path / "link.txt").symlink_to(tmp_path / "secret.txt")
     (root.path / "up").symlink_to(tmp_path)
     for parts in (("link.txt",), ("up", "secret.txt")):
@@ -63,10 +63,10 @@ def test_no_link_is_followed_neither_at_the_end_nor_on_the_way(root, tmp_path):
     assert (root.path / "link.txt").read_text() == "mine"
 
 
-def test_what_is_no_regular_file_or_too_large_is_not_read(root):
+def test_irregular_and_too_large_files_are_not_read(root):
     os.mkfifo(root.path / "pipe")
     (root.path / "large").write_bytes(b"x" * 101)
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         root.read(("pipe",), 100)
     with pytest.raises(TooLarge, match="100 bytes"):
         root.read(("large",), 100)
@@ -74,7 +74,7 @@ def test_what_is_no_regular_file_or_too_large_is_not_read(root):
 
 
 @pytest.mark.requirement("H18")
-def test_a_file_is_replaced_whole_with_its_mode_and_nothing_is_left_over(root, monkeypatch):
+def test_a_file_is_replaced_atomically_with_its_mode_and_nothing_is_left_over(root, monkeypatch):
     root.replace(("a", "b", "run.sh"), b"one", 0o755)
     path = root.path / "a" / "b" / "run.sh"
     assert path.stat().st_mode & 0o777 == 0o755
@@ -89,7 +89,7 @@ def test_a_file_is_replaced_whole_with_its_mode_and_nothing_is_left_over(root, m
     assert [one.name for one in path.parent.iterdir()] == ["run.sh"]
 
 
-def test_who_waits_too_long_for_the_lock_is_told(root, monkeypatch):
+def test_a_lock_timeout_is_reported(root, monkeypatch):
     monkeypatch.setattr(rooted, "PATIENCE", 0.05)
     inside, done = threading.Event(), threading.Event()
 
@@ -101,7 +101,7 @@ def test_who_waits_too_long_for_the_lock_is_told(root, monkeypatch):
     thread = threading.Thread(target=hold, daemon=True)
     thread.start()
     assert inside.wait(10)
-    with pytest.raises(StoreError, match="too long"), root.locked():
+    with pytest.raises(StoreError, match="keeps changing files"), root.locked():
         pass
     done.set()
     thread.join(10)
@@ -110,5 +110,5 @@ def test_who_waits_too_long_for_the_lock_is_told(root, monkeypatch):
 
 
 def test_a_root_is_a_folder(tmp_path):
-    with pytest.raises(StoreError, match="no folder"):
+    with pytest.raises(StoreError, match="not a folder"):
         Root(tmp_path / "none")

@@ -29,7 +29,7 @@ FILLER = "several words of filler " * 20
 
 
 class Asking:
-    """Folds what may be folded into the answer of a model; proposes nothing without one."""
+    """A strategy that folds groups into the answer of a model; without one it proposes nothing."""
 
     name = "asking"
 
@@ -45,7 +45,7 @@ class Asking:
 
 
 class Useless:
-    """Counts how often it is asked, and never has anything to propose."""
+    """A strategy that counts its calls, and never proposes anything."""
 
     name = "useless"
 
@@ -59,7 +59,7 @@ class Useless:
 
 
 class Seeing:
-    """Notes what it is told."""
+    """A strategy that records the contexts it receives."""
 
     name = "seeing"
 
@@ -83,7 +83,7 @@ class Clock:
         return self.now
 
 
-def said(number, role=None):
+def make_message(number, role=None):
     role = role or ("user" if number % 2 == 0 else "assistant")
     return {"role": role, "content": f"{number}: {FILLER}"}
 
@@ -122,16 +122,16 @@ def opened(place):
 
 
 def fill(session, count=60, start=0):
-    return session.extend([said(number) for number in range(start, start + count)])
+    return session.extend([make_message(number) for number in range(start, start + count)])
 
 
 # --- appending and showing -----------------------------------------------------------------
 
 
 @pytest.mark.requirement("K1")
-def test_what_was_appended_is_shown_as_the_very_objects_that_came(opened):
+def test_a_view_contains_the_very_objects_that_were_appended(opened):
     session = opened()
-    wires = [said(0), *step(1), said(2)]
+    wires = [make_message(0), *step(1), make_message(2)]
 
     for wire in wires:
         session.append(wire)
@@ -141,7 +141,7 @@ def test_what_was_appended_is_shown_as_the_very_objects_that_came(opened):
 
 def test_ids_are_those_that_a_whole_transcript_gets_repetitions_included(opened):
     session = opened()
-    wires = [said(0), said(0), *step(1), said(0), *step(1)]
+    wires = [make_message(0), make_message(0), *step(1), make_message(0), *step(1)]
 
     given = [session.append(wire) for wire in wires]
 
@@ -163,7 +163,7 @@ def test_a_view_is_compacted_when_due_and_not_before(opened):
     sizes = []
 
     for number in range(80):
-        session.append(said(number))
+        session.append(make_message(number))
         session.view()
         sizes.append(session.tokens)
 
@@ -192,7 +192,7 @@ def test_the_prefix_before_the_first_edit_stays_the_identical_objects(opened):
     fill(session, 70)
     before = session.view()
     kept = session.receipts[-1].kept_prefix
-    session.append(said(70))
+    session.append(make_message(70))
     after = session.view()
 
     assert 0 < kept < len(before)
@@ -208,7 +208,7 @@ def test_the_list_of_a_view_belongs_to_the_caller(opened):
     assert len(session.view()) == 4
 
 
-def test_messages_of_every_dialect_are_recognised_by_themselves(opened):
+def test_every_dialect_is_detected_from_its_messages(opened):
     anthropic = {
         "role": "assistant",
         "content": [{"type": "tool_use", "id": "t1", "name": "ls", "input": {}}],
@@ -224,7 +224,7 @@ def test_messages_of_every_dialect_are_recognised_by_themselves(opened):
         assert session.view() == [wire]
 
 
-def test_images_count_by_the_rules_of_the_format_that_the_messages_told(opened):
+def test_images_count_by_the_rules_of_the_detected_format(opened):
     image = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
     wire = {"role": "user", "content": [{"type": "image", "source": image}]}
     call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
@@ -239,7 +239,7 @@ def test_images_count_by_the_rules_of_the_format_that_the_messages_told(opened):
     assert sizes["auto"] != other.messages(session.messages)
 
 
-def test_a_dialect_that_plain_text_did_not_tell_is_corrected_by_the_first_tool_call(opened):
+def test_a_dialect_ambiguous_in_plain_text_is_corrected_by_the_first_tool_call(opened):
     session = opened(format="auto")
     first = session.append({"role": "user", "content": "List the files."})
     guessed = session.format
@@ -264,7 +264,7 @@ def test_a_dialect_that_plain_text_did_not_tell_is_corrected_by_the_first_tool_c
     assert [len(m.calls) + len(m.results) for m in again.messages] == [0, 1, 1]
 
 
-def test_the_first_tool_call_corrects_the_dialect_behind_a_compaction_too(opened):
+def test_the_first_tool_call_corrects_the_dialect_after_a_compaction(opened):
     session = opened(format="auto", window=8_000)
     for number in range(60):
         session.append({"role": "user", "content": f"question {number} " + "alpha beta " * 60})
@@ -287,16 +287,16 @@ def test_the_first_tool_call_corrects_the_dialect_behind_a_compaction_too(opened
     assert [message["content"] for message in again.view()[:-1]] == shown
 
 
-def test_a_format_that_is_named_only_later_is_known_after_a_restart(opened):
+def test_a_format_detected_later_is_known_after_a_restart(opened):
     opened(format="auto").close()
     named = opened(format="openai-chat")
-    named.append(said(0))
+    named.append(make_message(0))
     named.close()
 
     again = opened(format="auto")
 
     assert again.format == "openai-chat"
-    assert again.view() == [said(0)]
+    assert again.view() == [make_message(0)]
 
 
 def test_results_that_pair_by_name_only_find_their_calls_one_append_at_a_time(opened):
@@ -319,7 +319,7 @@ def test_results_that_pair_by_name_only_find_their_calls_one_append_at_a_time(op
     assert again.view() == wires
 
 
-def test_message_objects_of_langchain_come_back_as_objects(opened):
+def test_message_objects_of_langchain_are_returned_as_objects(opened):
     core = pytest.importorskip("langchain_core.messages")
     session = opened(format="auto")
     call = {"name": "ls", "args": {"path": "."}, "id": "c1", "type": "tool_call"}
@@ -353,20 +353,20 @@ def test_message_objects_of_langchain_come_back_as_objects(opened):
         {"role": "user", "content": "x", "extra": {1, 2}},
     ],
 )
-def test_what_is_no_message_is_refused_and_changes_nothing(opened, wire):
+def test_an_invalid_message_is_refused_and_changes_nothing(opened, wire):
     session = opened()
-    session.append(said(0))
+    session.append(make_message(0))
 
     with pytest.raises(InputError):
         session.append(wire)
     with pytest.raises(InputError):
-        session.extend([said(1), wire])
+        session.extend([make_message(1), wire])
 
-    assert session.view() == [said(0)]
-    assert session.append(said(0)) == identify([session.messages[0]] * 2)[1].id
+    assert session.view() == [make_message(0)]
+    assert session.append(make_message(0)) == identify([session.messages[0]] * 2)[1].id
 
 
-def test_extending_by_nothing_is_nothing(opened):
+def test_extending_by_nothing_changes_nothing(opened):
     session = opened()
 
     assert session.extend([]) == []
@@ -376,7 +376,7 @@ def test_extending_by_nothing_is_nothing(opened):
 @pytest.mark.requirement("H7")
 def test_a_giant_tool_output_is_cut_when_it_is_recorded_and_recalled_whole(opened):
     session = opened(window=200_000)
-    session.append(said(0))
+    session.append(make_message(0))
     call, result = step(1)
     result["content"] = "\n".join(f"line {number} of a very long file" for number in range(9_000))
     session.append(call)
@@ -398,7 +398,7 @@ def test_a_giant_tool_output_is_cut_when_it_is_recorded_and_recalled_whole(opene
 
 
 @pytest.mark.requirement("H9")
-def test_a_session_goes_on_where_it_was_with_the_same_view(opened):
+def test_a_reopened_session_has_the_same_view(opened):
     session = opened()
     fill(session, 70)
     shown, tokens = session.view(), session.tokens
@@ -419,7 +419,7 @@ def test_a_session_goes_on_where_it_was_with_the_same_view(opened):
 def test_the_view_is_always_the_log_with_its_edits(opened):
     session = opened(policy="default")
     for number in range(60):
-        session.extend(step(number, size=3) if number % 3 else [said(number)])
+        session.extend(step(number, size=3) if number % 3 else [make_message(number)])
         session.view()
 
     edits = [edit for receipt in session.receipts for edit in receipt.edits]
@@ -456,28 +456,28 @@ def test_another_process_sees_the_same_view(opened, place):
     assert json.loads(out.stdout) == shown
 
 
-def test_of_two_that_append_to_one_session_the_later_one_is_told(opened):
+def test_the_later_of_two_concurrent_writers_gets_an_error(opened):
     first, second = opened(), opened()
-    first.append(said(0))
+    first.append(make_message(0))
 
     with pytest.raises(StoreError, match="changed by another writer") as caught:
-        second.append(said(1))
+        second.append(make_message(1))
 
     assert "Open it again" in caught.value.hint
     assert second.messages == ()
-    first.append(said(2))
-    assert opened().view() == [said(0), said(2)]
+    first.append(make_message(2))
+    assert opened().view() == [make_message(0), make_message(2)]
 
 
 def test_another_format_than_the_stored_one_is_refused(opened):
-    opened().append(said(0))
+    opened().append(make_message(0))
 
     with pytest.raises(StoreError, match="openai-chat, not anthropic"):
         opened(format="anthropic")
 
 
 def test_a_session_without_a_place_or_a_name_is_refused(opened):
-    with pytest.raises(StoreError, match="needs a place"):
+    with pytest.raises(StoreError, match="needs an archive"):
         Session.open(None, "s")
     with pytest.raises(StoreError, match="characters"):
         opened("")
@@ -486,16 +486,16 @@ def test_a_session_without_a_place_or_a_name_is_refused(opened):
 def test_a_store_that_was_given_stays_open():
     store = MemoryStore()
     with Session.open(None, "s", store=store, policy=WINDOW) as session:
-        session.append(said(0))
+        session.append(make_message(0))
 
     with pytest.raises(StoreError, match="is closed"):
-        session.append(said(1))
+        session.append(make_message(1))
     with Session.open(None, "s", store=store, policy=WINDOW) as session:
-        assert session.view() == [said(0)]
+        assert session.view() == [make_message(0)]
 
 
 class Failing(MemoryStore):
-    """Commits nothing when told to fail, or fails after it has committed."""
+    """A store that fails before or after a commit, as configured."""
 
     def __init__(self):
         super().__init__()
@@ -517,7 +517,11 @@ def test_a_store_that_refuses_leaves_the_session_as_it_was():
     before = session.tokens
 
     store.before = StoreError("the disk is full")
-    for work in (lambda: session.append(said(70)), session.view, lambda: session.pin("x" * 8)):
+    for work in (
+        lambda: session.append(make_message(70)),
+        session.view,
+        lambda: session.pin("x" * 8),
+    ):
         with pytest.raises(FoldlineError):
             work()
     store.before = None
@@ -525,21 +529,21 @@ def test_a_store_that_refuses_leaves_the_session_as_it_was():
     assert session.tokens == before
     assert len(session.messages) == 70
     assert session.receipts == ()
-    assert session.append(said(70)) == session.messages[-1].id
+    assert session.append(make_message(70)) == session.messages[-1].id
 
 
 def test_an_interrupt_just_after_the_commit_neither_loses_nor_repeats():
     store = Failing()
     session = Session.open(None, "s", store=store, window=8_000, policy=WINDOW)
-    session.append(said(0))
+    session.append(make_message(0))
 
     store.after = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        session.append(said(1))
+        session.append(make_message(1))
     store.after = None
-    session.append(said(2))
+    session.append(make_message(2))
 
-    assert session.view() == [said(0), said(1), said(2)]
+    assert session.view() == [make_message(0), make_message(1), make_message(2)]
 
 
 def test_an_interrupt_at_the_first_message_does_not_hide_it():
@@ -548,10 +552,10 @@ def test_an_interrupt_at_the_first_message_does_not_hide_it():
 
     store.after = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        session.append(said(0))
+        session.append(make_message(0))
     store.after = None
 
-    assert session.view() == [said(0)]
+    assert session.view() == [make_message(0)]
 
 
 def test_an_interrupt_while_a_session_reads_itself_again_does_not_cut_it(monkeypatch):
@@ -560,7 +564,7 @@ def test_an_interrupt_while_a_session_reads_itself_again_does_not_cut_it(monkeyp
     fill(session, 5)
     store.after = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        session.append(said(5))
+        session.append(make_message(5))
     store.after = None
 
     read = iter((True, True, False))
@@ -575,10 +579,10 @@ def test_an_interrupt_while_a_session_reads_itself_again_does_not_cut_it(monkeyp
         with pytest.raises(KeyboardInterrupt):
             session.view()
 
-    assert session.view() == [said(number) for number in range(6)]
+    assert session.view() == [make_message(number) for number in range(6)]
 
 
-def test_a_value_that_looks_like_a_stored_object_comes_back_as_it_was():
+def test_a_value_that_looks_like_a_stored_object_is_restored_unchanged():
     value = {OBJECT: "HumanMessage", "fields": {"content": "planted"}}
 
     assert thaw(freeze(value)) == value
@@ -620,10 +624,10 @@ def test_an_empty_session_has_nothing_to_compact(opened):
     assert (receipt.status, receipt.reason) == ("unchanged", "there are no messages")
 
 
-def test_undoing_brings_the_view_back_durably_and_no_view_repeats_the_compaction(opened):
+def test_undo_restores_the_view_durably_and_no_view_repeats_the_compaction(opened):
     session = opened()
     fill(session, 70)
-    whole = [said(number) for number in range(70)]
+    whole = [make_message(number) for number in range(70)]
     compacted = session.view()
 
     receipt = session.undo()
@@ -655,7 +659,7 @@ def test_compactions_are_undone_one_by_one(opened):
 
 
 @pytest.mark.requirement("C21")
-def test_a_pinned_message_stays_in_sight_after_a_restart_too(opened):
+def test_a_pinned_message_stays_in_view_after_a_restart(opened):
     session = opened()
     numbers = fill(session, 20)
     assert session.pin(numbers[3][:8]) == numbers[3]
@@ -665,8 +669,8 @@ def test_a_pinned_message_stays_in_sight_after_a_restart_too(opened):
 
     session.compact(1_500)
 
-    assert said(3) in session.view()
-    assert said(4) not in session.view()
+    assert make_message(3) in session.view()
+    assert make_message(4) not in session.view()
     assert [message.pinned for message in session.messages].count(True) == 1
 
 
@@ -682,7 +686,7 @@ def test_pinning_what_does_not_exist_is_an_error(opened):
 def test_everything_that_was_removed_is_recalled_after_a_restart(opened):
     session = opened(policy="default", window=16_000)
     for number in range(70):
-        session.extend(step(number, size=2) if number % 4 else [said(number)])
+        session.extend(step(number, size=2) if number % 4 else [make_message(number)])
         session.view()
     receipts = session.receipts
     originals = {message.id: message.raw for message in session.messages}
@@ -716,7 +720,7 @@ def test_an_attempt_that_changed_nothing_is_repeated_only_after_growth(opened):
     fill(session, 40)
     tries = []
     for number in range(40, 60):
-        session.append(said(number))
+        session.append(make_message(number))
         session.view()
         tries.append(useless.tries)
     growth = 20 * session.tokens / 60 / (0.05 * session.budget.scale)
@@ -738,7 +742,7 @@ def test_a_forced_compaction_does_not_wait(opened):
     assert useless.tries == 2
 
 
-def test_the_wait_goes_on_after_a_restart(opened):
+def test_the_wait_continues_after_a_restart(opened):
     useless = Useless()
     policy = Policy("useless", (Rung(useless, 0.1),))
     session = opened(policy=policy)
@@ -755,7 +759,7 @@ def test_a_view_that_passes_its_limit_does_not_wait(opened):
     session = opened(policy=Policy("both", (Rung(Useless(), 0.5), Rung(Window(), 1.0))))
     sizes = []
     for number in range(120):
-        session.append(said(number))
+        session.append(make_message(number))
         session.view()
         sizes.append(session.tokens)
 
@@ -789,7 +793,7 @@ def test_an_idle_session_has_a_cold_cache(opened):
 def test_reported_usage_counts_more_than_our_own_count(opened):
     session = opened()
     fill(session, 20)
-    session.append(said(21), usage=Usage(input=7_000, output=100))
+    session.append(make_message(21), usage=Usage(input=7_000, output=100))
 
     session.view()
 
@@ -798,32 +802,32 @@ def test_reported_usage_counts_more_than_our_own_count(opened):
 
 
 @pytest.mark.parametrize("reported", [Usage(input=10**400), Usage(input=1, output=10**400)])
-def test_usage_that_no_window_can_hold_is_not_believed(opened, reported):
+def test_usage_larger_than_any_window_is_ignored(opened, reported):
     session = opened()
-    session.append(said(1))
-    session.append(said(2) | {"role": "assistant"}, usage=reported)
+    session.append(make_message(1))
+    session.append(make_message(2) | {"role": "assistant"}, usage=reported)
     assert session.pressure.tokens < 10_000
 
 
-def test_usage_from_before_a_compaction_does_not_fire_again(opened):
+def test_usage_from_before_a_compaction_triggers_nothing(opened):
     session = opened()
     fill(session, 20)
-    session.append(said(21), usage=Usage(input=7_000, output=100))
+    session.append(make_message(21), usage=Usage(input=7_000, output=100))
     session.view()
 
     for number in range(4):
-        session.append(said(number))
+        session.append(make_message(number))
         session.view()
 
     assert len(session.receipts) == 1
 
 
-def test_usage_for_a_request_from_before_an_edit_is_void(opened):
+def test_usage_for_a_request_from_before_an_edit_is_ignored(opened):
     session = opened()
     fill(session, 40)
     session.view()
     session.compact(2_000)
-    session.append(said(41), usage=Usage(input=7_500, output=10))
+    session.append(make_message(41), usage=Usage(input=7_500, output=10))
 
     session.view()
 
@@ -833,7 +837,7 @@ def test_usage_for_a_request_from_before_an_edit_is_void(opened):
 def test_reported_usage_holds_after_a_restart(opened):
     session = opened()
     fill(session, 20)
-    session.append(said(21), usage=Usage(input=7_000, output=100))
+    session.append(make_message(21), usage=Usage(input=7_000, output=100))
     session.close()
 
     session = opened()
@@ -842,11 +846,11 @@ def test_reported_usage_holds_after_a_restart(opened):
     assert session.receipts[0].status == "compacted"
 
 
-def test_an_answer_without_real_usage_is_no_anchor(opened):
+def test_an_answer_without_real_usage_is_not_an_anchor(opened):
     session = opened()
     fill(session, 20)
-    session.append(said(21), usage=Usage())
-    session.append(said(22), usage=Usage(input=9_000))
+    session.append(make_message(21), usage=Usage())
+    session.append(make_message(22), usage=Usage(input=9_000))
 
     assert session._state.current_view.anchor is None
 
@@ -870,7 +874,7 @@ def test_the_export_is_the_whole_original_transcript(opened, tmp_path):
     assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
 
 
-def test_an_export_that_fails_leaves_what_was_there(opened, tmp_path, monkeypatch):
+def test_a_failed_export_leaves_the_old_file(opened, tmp_path, monkeypatch):
     session = opened()
     fill(session, 3)
     target = tmp_path / "out.jsonl"
@@ -900,7 +904,9 @@ def test_an_export_into_a_pipe_is_written_and_does_not_replace_it(opened, tmp_pa
     assert session.export(pipe) == 3
     reader.join()
     assert pipe.is_fifo()
-    assert [json.loads(line) for line in got[0].splitlines()] == [said(n) for n in range(3)]
+    assert [json.loads(line) for line in got[0].splitlines()] == [
+        make_message(n) for n in range(3)
+    ]
 
 
 def test_an_export_into_a_missing_folder_names_it(opened, tmp_path):
@@ -960,8 +966,8 @@ def test_a_summarizer_that_gives_no_answer_leaves_the_history_unchanged(opened, 
 
 
 @pytest.mark.requirement("K14")
-def test_a_summarizer_that_uses_its_own_session_is_told_instead_of_waiting_for_ever(opened):
-    session = opened(policy=ASKING, summarizer=lambda _: Reply(session.append(said(0))))
+def test_a_summarizer_that_uses_its_own_session_gets_an_error_instead_of_a_deadlock(opened):
+    session = opened(policy=ASKING, summarizer=lambda _: Reply(session.append(make_message(0))))
     fill(session, 60)
 
     receipt = session.compact(force=True)
@@ -987,7 +993,7 @@ def test_an_exception_in_a_strategy_leaves_the_session_as_it_was(opened):
 
     assert session.tokens == before
     assert session.receipts == ()
-    assert session.append(said(70))
+    assert session.append(make_message(70))
 
 
 # --- threads and tasks ---------------------------------------------------------------------
@@ -999,7 +1005,7 @@ def test_threads_append_one_at_a_time(opened):
 
     def work(start):
         for number in range(start, start + 20):
-            session.append(said(number))
+            session.append(make_message(number))
 
     threads = [threading.Thread(target=work, args=(100 * n,), daemon=True) for n in range(4)]
     for thread in threads:
@@ -1014,8 +1020,8 @@ def test_threads_append_one_at_a_time(opened):
 def test_the_async_twins_do_the_same(opened, tmp_path):
     async def main():
         async with opened(policy=ASKING, summarizer=later) as session:
-            first = await session.aappend(said(0))
-            await session.aextend([said(number) for number in range(1, 70)])
+            first = await session.aappend(make_message(0))
+            await session.aextend([make_message(number) for number in range(1, 70)])
             shown = await session.aview()
             found = await session.arecall(first[:8], max_tokens=50)
             undone = await session.aundo()
@@ -1027,7 +1033,7 @@ def test_the_async_twins_do_the_same(opened, tmp_path):
     session, shown, found, undone, receipt, count = asyncio.run(main())
 
     assert any("later" in str(wire["content"]) for wire in shown)
-    assert found.raw == said(0)
+    assert found.raw == make_message(0)
     assert undone == session.receipts[0]
     assert receipt.status == "compacted"
     assert count == 70
@@ -1036,7 +1042,7 @@ def test_the_async_twins_do_the_same(opened, tmp_path):
         session.view()
 
 
-def test_a_summarizer_that_blocks_serves_async_programs_too(opened):
+def test_a_blocking_summarizer_works_in_async_programs(opened):
     session = opened(policy=ASKING, summarizer=lambda _: Reply("blocking"))
     fill(session, 70)
 
@@ -1055,7 +1061,7 @@ async def compacting(opened):
         return Reply("done")
 
     session = opened(policy=ASKING, summarizer=summarize)
-    await session.aextend([said(number) for number in range(70)])
+    await session.aextend([make_message(number) for number in range(70)])
     viewing = asyncio.create_task(session.aview())
     await asked.wait()
     return session, viewing, answer
@@ -1064,7 +1070,7 @@ async def compacting(opened):
 def test_tasks_take_turns_and_an_append_waits_for_a_running_compaction(opened):
     async def main():
         session, viewing, answer = await compacting(opened)
-        appending = [asyncio.create_task(session.aappend(said(n))) for n in range(70, 73)]
+        appending = [asyncio.create_task(session.aappend(make_message(n))) for n in range(70, 73)]
         for _ in range(10):
             await asyncio.sleep(0)
         done = [task for task in appending if task.done()]
@@ -1078,13 +1084,13 @@ def test_tasks_take_turns_and_an_append_waits_for_a_running_compaction(opened):
     assert [message.id for message in session.messages[70:]] == numbers
 
 
-def test_a_blocking_call_that_would_stop_its_own_loop_is_refused(opened):
+def test_a_blocking_call_in_its_own_loop_is_refused(opened):
     async def main():
         session, viewing, answer = await compacting(opened)
         with pytest.raises(FoldlineError, match="while a task is using it"):
-            session.append(said(70))
+            session.append(make_message(70))
         answer.set()
-        return await viewing, session.append(said(70))
+        return await viewing, session.append(make_message(70))
 
     shown, number = asyncio.run(main())
 
@@ -1093,7 +1099,7 @@ def test_a_blocking_call_that_would_stop_its_own_loop_is_refused(opened):
 
 
 @pytest.mark.requirement("K15")
-def test_a_cancelled_compaction_changes_nothing_and_lets_the_next_one_in(opened):
+def test_a_cancelled_compaction_changes_nothing_and_frees_the_lock(opened):
     async def main():
         asked = asyncio.Event()
 
@@ -1104,11 +1110,11 @@ def test_a_cancelled_compaction_changes_nothing_and_lets_the_next_one_in(opened)
             return await asyncio.Event().wait()
 
         session = opened(policy=ASKING, summarizer=summarize)
-        await session.aextend([said(number) for number in range(70)])
+        await session.aextend([make_message(number) for number in range(70)])
         viewing = asyncio.create_task(session.aview())
         await asked.wait()
-        waiting = asyncio.create_task(session.aappend(said(70)))
-        never = asyncio.create_task(session.aappend(said(99)))
+        waiting = asyncio.create_task(session.aappend(make_message(70)))
+        never = asyncio.create_task(session.aappend(make_message(99)))
         await asyncio.sleep(0)
         never.cancel()
         viewing.cancel()
@@ -1130,7 +1136,7 @@ def test_a_cancelled_append_has_happened_or_not_when_the_cancellation_is_raised(
         session = opened()
         kept = []
         for number in range(40):
-            task = asyncio.create_task(session.aappend(said(number)))
+            task = asyncio.create_task(session.aappend(make_message(number)))
             for _ in range(number % 7):
                 await asyncio.sleep(0)
             task.cancel()
@@ -1191,14 +1197,14 @@ def test_a_result_that_comes_after_its_call_was_folded_does_not_break_the_view(p
     "wrong",
     [{"policy": "nope"}, {"window": 2_000, "system": "word " * 5_000}, {"summarizer": "same"}],
 )
-def test_a_session_that_cannot_be_opened_is_not_started(wrong):
+def test_a_session_that_cannot_be_opened_is_not_created(wrong):
     store = MemoryStore()
     with pytest.raises(FoldlineError):
         Session.open(None, "s", store=store, **wrong)
     assert store.sessions() == ()
 
 
-def test_no_key_that_an_error_names_is_kept_in_a_receipt(opened):
+def test_a_key_named_by_an_error_is_not_stored_in_a_receipt(opened):
     key = "sk-ant-" + "a1b2c3" * 5
 
     def echoing(ask):
@@ -1237,14 +1243,14 @@ print("end")
 """
 
 
-def test_a_summarizer_that_hangs_keeps_no_async_program_from_ending():
+def test_a_summarizer_that_hangs_does_not_keep_an_async_program_from_ending():
     ran = subprocess.run(
         [sys.executable, "-c", LEAVING], capture_output=True, text=True, timeout=60, check=False
     )
     assert (ran.stdout, ran.stderr, ran.returncode) == ("end\n", "", 0)
 
 
-def test_a_budget_may_be_a_share_of_what_is_shown(place):
+def test_a_budget_may_be_a_share_of_the_view(place):
     with Session.open(place, "s", window=1_000_000) as session:
         session.append({"role": "user", "content": "Why does the build fail?"})
         session.extend({"role": "user", "content": f"line {n} of it " * 99} for n in range(30))
@@ -1261,7 +1267,7 @@ METHODS = ("__str__", "__eq__", "__len__", "__getitem__", "__contains__", "split
 Stubborn = type("Stubborn", (str,), {**dict.fromkeys(METHODS, refuse), "__hash__": refuse})
 
 
-def test_texts_whose_methods_raise_are_appended_as_what_they_hold(opened):
+def test_texts_whose_methods_raise_are_appended_as_plain_text(opened):
     session = opened()
     held = {"role": Stubborn("user"), "content": [{"type": "text", "text": Stubborn("Hello")}]}
     session.append(held)
@@ -1272,14 +1278,14 @@ def test_texts_whose_methods_raise_are_appended_as_what_they_hold(opened):
     ]
 
 
-def test_an_object_that_raises_is_no_message_and_changes_nothing(opened):
+def test_an_object_that_raises_is_refused_and_changes_nothing(opened):
     class Message:
         def __getattr__(self, _):
             raise ZeroDivisionError
 
     session = opened()
-    session.append(said(0))
+    session.append(make_message(0))
     for wire in (Message(), {"role": "user", "content": [Message()]}):
         with pytest.raises(InputError):
             session.append(wire)
-    assert session.view() == [said(0)]
+    assert session.view() == [make_message(0)]

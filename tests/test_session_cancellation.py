@@ -25,20 +25,20 @@ class Curious:
     name = "curious"
 
     def propose(self, view, _need):
-        told = []
+        replies = []
         for number in range(ASKS):
             reply = yield Ask(f"question {number}", 100)
-            told.append(reply.text)
-        gone = tuple(view.messages[i].id for group in view.foldable() for i in group.members)
-        text = Text("told: " + " ".join(told))
-        snapshot = Message("user", (text,), id=derived_id(*gone), origin="snapshot")
-        return Plan((Fold(gone, snapshot),))
+            replies.append(reply.text)
+        folded = tuple(view.messages[i].id for group in view.foldable() for i in group.members)
+        text = Text("told: " + " ".join(replies))
+        snapshot = Message("user", (text,), id=derived_id(*folded), origin="snapshot")
+        return Plan((Fold(folded, snapshot),))
 
 
 CURIOUS = Policy("curious", (Rung(Curious(), 0.8),))
 
 
-def said(number):
+def make_message(number):
     role = "user" if number % 2 == 0 else "assistant"
     return {"role": role, "content": f"{number}: {FILLER}"}
 
@@ -47,7 +47,7 @@ def opened(store, **changes):
     settings = {"policy": CURIOUS, "counter": COUNTER, "format": "openai-chat"}
     session = Session.open(None, "s", store=store, window=8_000, **{**settings, **changes})
     if not session.messages:
-        session.extend(said(number) for number in range(70))
+        session.extend(make_message(number) for number in range(70))
     return session
 
 
@@ -72,7 +72,7 @@ async def answer(_ask):
 
 @pytest.mark.requirement("C6", "F90")
 @pytest.mark.parametrize("stop", range(ASKS))
-def test_cancelled_at_any_question_nothing_is_changed_and_the_next_one_succeeds(stop):
+def test_a_compaction_cancelled_at_any_request_changes_nothing_and_the_next_succeeds(stop):
     async def main():
         reached = asyncio.Event()
         asked = []
@@ -104,7 +104,7 @@ async def turns_of_the_loop(number):
 
 @pytest.mark.requirement("F90", "F91", "K20")
 @pytest.mark.parametrize("turns", [*range(12), 20, 40, 80, 160, 320])
-def test_cancelled_at_any_turn_of_the_loop_it_has_happened_or_not(turns):
+def test_a_cancellation_at_any_step_of_the_loop_leaves_the_old_or_the_new_state(turns):
     async def main():
         store = MemoryStore()
         session = opened(store, summarizer=answer)
@@ -127,25 +127,27 @@ def test_cancelled_at_any_turn_of_the_loop_it_has_happened_or_not(turns):
 
 @pytest.mark.requirement("F90", "K20")
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8, 20, 80])
-def test_a_cancelled_append_is_there_whole_or_not_at_all(turns):
+def test_a_cancelled_append_is_recorded_whole_or_not_at_all(turns):
     async def main():
         store = MemoryStore()
         session = opened(store)
-        work = asyncio.ensure_future(session.aextend([said(70), said(71), said(72)]))
+        work = asyncio.ensure_future(
+            session.aextend([make_message(70), make_message(71), make_message(72)])
+        )
         await turns_of_the_loop(turns)
         work.cancel()
         await asyncio.wait([work])
         assert len(session.messages) in (70, 73)
         assert known(opened(store)) == known(session)
-        await session.aappend(said(99))
-        assert session.messages[-1].raw == said(99)
+        await session.aappend(make_message(99))
+        assert session.messages[-1].raw == make_message(99)
 
     asyncio.run(main())
 
 
 @pytest.mark.requirement("F85", "K20")
 @pytest.mark.parametrize("memory", [False, True])
-def test_everything_that_many_tasks_append_meanwhile_is_kept_in_their_order(memory):
+def test_concurrent_appends_of_many_tasks_are_kept_in_order(memory):
     config = Config(memory=MemorySettings(enabled=memory, every=200))
 
     async def main():

@@ -42,7 +42,7 @@ for number in range(start, start + 100_000):
 
 
 def killed_after(path, policy, acknowledgements):
-    """Run a child until it has acknowledged so many steps, kill it, and return what it said."""
+    """Run a child until it has acknowledged some steps, kill it, and return its output."""
     child = launch(
         [sys.executable, "-c", CHILD, str(path), policy], stdout=subprocess.PIPE, text=True
     )
@@ -52,13 +52,13 @@ def killed_after(path, policy, acknowledgements):
     rest = child.stdout.read()
     child.stdout.close()
     assert child.wait(timeout=60) == -signal.SIGKILL
-    # What was printed before the kill arrived was acknowledged too; the last line may be cut.
+    # Output before the kill arrived was acknowledged, too; the last line may be cut.
     lines += [line.split() for line in rest.splitlines(keepends=True) if line.endswith("\n")]
     return lines
 
 
 @pytest.mark.parametrize(("policy", "seed"), [("window", 1), ("default", 2), ("salient", 3)])
-def test_nothing_acknowledged_is_lost_and_the_view_is_of_one_moment(place, policy, seed):
+def test_nothing_acknowledged_is_lost_and_the_view_is_consistent(place, policy, seed):
     chance = random.Random(seed)  # noqa: S311  # when to kill, reproducibly
     acknowledged = []
     for _ in range(5):
@@ -90,7 +90,7 @@ def test_nothing_acknowledged_is_lost_and_the_view_is_of_one_moment(place, polic
     assert len(acknowledged) > 40
 
 
-def test_compactions_that_were_reported_are_there_after_a_kill(place):
+def test_reported_compactions_survive_a_kill(place):
     lines = killed_after(place, "window", 150)
     compacted = [int(line[1]) for line in lines if line[0] == "compacted"]
 

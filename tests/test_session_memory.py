@@ -32,10 +32,10 @@ COUNTER = EstimatedCounter("o200k")
 ON = Config(memory=MemorySettings(enabled=True, every=500))
 FILLER = "several words of filler " * 20
 DUE, FULL = 56, 96
-"""After so many messages the target of a compaction is passed, and the trigger of one."""
+"""Numbers of messages at which the target of a compaction and its trigger are passed."""
 
 
-def said(number):
+def make_message(number):
     role = "user" if number % 2 == 0 else "assistant"
     return {"role": role, "content": f"{number}: {FILLER}"}
 
@@ -60,19 +60,19 @@ def until(condition, seconds=60.0):
 
 
 def quiet():
-    """Wait until nobody prepares anything."""
+    """Wait until no preparation is running."""
     until(lambda: all(t.name != "foldline-memory" for t in threading.enumerate()))
 
 
 def fill(session, start, end):
     """Append messages; the memory is renewed whenever that is due."""
     for number in range(start, end):
-        session.append(said(number))
+        session.append(make_message(number))
         quiet()
 
 
 class Model:
-    """Answers, after an event where one is set, and counts how often it was asked."""
+    """A summarizer that counts its calls and answers, after an event if one is given."""
 
     def __init__(self, *, answer="The agent works on the build.", hold=False):
         self.asked = 0
@@ -93,7 +93,7 @@ class Model:
 
 
 @pytest.mark.requirement("C9")
-def test_nothing_is_prepared_unless_it_is_switched_on():
+def test_nothing_is_prepared_unless_enabled():
     session = opened(MemoryStore(), Config())
     fill(session, 0, FULL)
     assert session.memory is None
@@ -101,7 +101,7 @@ def test_nothing_is_prepared_unless_it_is_switched_on():
 
 
 @pytest.mark.requirement("K27", "K28")
-def test_it_is_prepared_when_the_target_is_passed_and_renewed_as_messages_come():
+def test_a_memory_is_prepared_above_the_target_and_updated_as_messages_are_appended():
     session = opened(MemoryStore())
     fill(session, 0, 30)
     assert session.memory is None
@@ -115,7 +115,7 @@ def test_it_is_prepared_when_the_target_is_passed_and_renewed_as_messages_come()
     assert session.receipts == (), "nothing is shown otherwise before it is due"
 
 
-def test_whoever_listens_hears_when_something_was_prepared():
+def test_listeners_receive_an_event_for_a_prepared_memory():
     heard = []
     session = opened(MemoryStore(), summarizer=Model(), hooks=Hooks(listeners=heard.append))
     fill(session, 0, DUE)
@@ -128,13 +128,13 @@ def test_whoever_listens_hears_when_something_was_prepared():
 
 
 @pytest.mark.requirement("K27", "C10")
-def test_a_compaction_takes_it_up_without_asking_and_keeps_what_came_since_word_for_word():
+def test_a_compaction_applies_the_memory_without_a_model_and_keeps_later_messages_verbatim():
     model = Model()
     session = opened(MemoryStore(), summarizer=model)
     fill(session, 0, FULL - 4)
     at, asked = session.memory.at, model.asked
-    late = [said(number) for number in range(FULL - 4, FULL + 6)]
-    model.go_on.clear()  # whoever asks now waits in vain
+    late = [make_message(number) for number in range(FULL - 4, FULL + 6)]
+    model.go_on.clear()  # later requests block
     session.extend(late)
     before = session.messages
     view = session.view()
@@ -147,11 +147,11 @@ def test_a_compaction_takes_it_up_without_asking_and_keeps_what_came_since_word_
     assert view[-len(late) :] == late
     assert "The agent works on the build." in json.dumps(view)
     covered = [m.raw for m in before[: at - 10]]
-    assert [m for m in view if m in covered] == [said(0)], "the task stays"
+    assert [m for m in view if m in covered] == [make_message(0)], "the task stays"
     model.go_on.set()
 
 
-def test_undoing_it_brings_everything_back_and_does_not_use_it_again():
+def test_undo_restores_everything_and_discards_the_memory():
     session = opened(MemoryStore())
     fill(session, 0, FULL + 6)
     whole = [message.raw for message in session.messages]
@@ -159,7 +159,7 @@ def test_undoing_it_brings_everything_back_and_does_not_use_it_again():
     assert session.undo().reason == "session memory"
     quiet()
     assert session.view() == whole
-    session.append(said(FULL + 6))
+    session.append(make_message(FULL + 6))
     assert len(session.view()) == len(whole) + 1
 
 
@@ -206,7 +206,7 @@ def test_it_survives_a_restart(reopen):
     ],
     ids=str,
 )
-def test_what_was_kept_and_is_no_memory_is_prepared_anew(wrong):
+def test_an_invalid_stored_memory_is_prepared_again(wrong):
     store = MemoryStore()
     with opened(store, summarizer=Model()) as session:
         fill(session, 0, DUE + 4)
@@ -225,26 +225,26 @@ def test_what_was_kept_and_is_no_memory_is_prepared_anew(wrong):
 
 
 @pytest.mark.requirement("F85", "K27")
-def test_what_is_appended_while_the_model_thinks_stays_and_stands_behind_the_memory():
+def test_messages_appended_during_preparation_follow_the_memory():
     model = Model(hold=True)
     session = opened(MemoryStore(), summarizer=model)
-    session.extend(said(number) for number in range(DUE))
+    session.extend(make_message(number) for number in range(DUE))
     assert model.begun.wait(60)
-    late = [said(number) for number in range(DUE, FULL + 6)]
+    late = [make_message(number) for number in range(DUE, FULL + 6)]
     for wire in late:
         session.append(wire)  # returns although the model does not answer
     model.go_on.set()
     until(lambda: session.memory is not None)
     quiet()
 
-    # It was renewed at once, since so much had come; what it covers is shown first.
-    session.append(said(FULL + 6))
+    # It was updated at once, since many messages had come; the messages it covers are first.
+    session.append(make_message(FULL + 6))
     view = session.view()
     assert session.receipts[-1].reason == "session memory"
     assert [message.raw for message in session.messages] == [
-        *(said(number) for number in range(FULL + 7))
+        *(make_message(number) for number in range(FULL + 7))
     ]
-    assert view[-1] == said(FULL + 6)
+    assert view[-1] == make_message(FULL + 6)
 
 
 CHANGES = {
@@ -256,12 +256,12 @@ CHANGES = {
 
 @pytest.mark.requirement("F85", "K27")
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_was_changed_meanwhile_counts_and_what_was_prepared_is_given_up(change):
+def test_a_change_meanwhile_discards_the_prepared_memory(change):
     model = Model(hold=True)
     store = MemoryStore()
     session = opened(store, summarizer=model)
     session._summarizer = None  # only what is prepared asks
-    session.extend(said(number) for number in range(DUE))
+    session.extend(make_message(number) for number in range(DUE))
     assert model.begun.wait(60)
     CHANGES[change](session)
     shown = session._state.current_view.wires(session._state.codec.dialect)
@@ -276,26 +276,24 @@ def test_what_was_changed_meanwhile_counts_and_what_was_prepared_is_given_up(cha
 
 
 @pytest.mark.requirement("K27")
-def test_a_pin_takes_the_memory_back_since_it_may_have_folded_the_message():
+def test_a_pin_discards_the_memory_which_may_have_folded_the_message():
     store = MemoryStore()
     session = opened(store)
     fill(session, 0, FULL - 3)
     assert session.memory is not None
     session._state.prepared_slot.appended = 0
     pinned = session.messages[7]
-    session._background.nudge = lambda: None
+    session._background.start_if_due = lambda: None
     session.pin(pinned.id)
     assert session.memory is None
     assert store.load("s").memory is None
-    session.extend(said(number) for number in range(FULL - 3, FULL + 6))
+    session.extend(make_message(number) for number in range(FULL - 3, FULL + 6))
     assert pinned.raw in session.view()
 
 
 @pytest.mark.requirement("K27", "K28")
 @pytest.mark.parametrize("column", ["until", "digest"])
-def test_a_memory_that_does_not_fit_what_is_shown_is_refused_and_the_next_rung_runs(
-    tmp_path, column
-):
+def test_a_memory_that_does_not_fit_the_view_is_refused_and_the_next_rung_runs(tmp_path, column):
     path = tmp_path / "a.db"
     with opened(SqliteStore(path)) as session:
         fill(session, 0, FULL)
@@ -314,7 +312,7 @@ def _tampered(path, column, value):
         connection.execute(f"UPDATE memories SET {column} = ?", (value,))  # noqa: S608  # above
 
 
-# --- what comes to nothing ---------------------------------------------------------------------
+# --- failures ----------------------------------------------------------------------------------
 
 
 class Blank(Summarize):
@@ -334,7 +332,7 @@ def test_an_empty_memory_leaves_everything_unchanged():
     assert session.receipts == ()
 
 
-def test_a_failure_is_raised_to_nobody_and_told_by_the_next_receipt():
+def test_a_failure_is_not_raised_but_reported_by_the_next_receipt():
     class Broken(Summarize):
         def propose(self, _view, _need):
             raise LookupError("no such thing")
@@ -349,7 +347,7 @@ def test_a_failure_is_raised_to_nobody_and_told_by_the_next_receipt():
 
 
 @pytest.mark.requirement("F62")
-def test_a_memory_by_lesser_means_says_so_when_it_is_used():
+def test_a_fallback_memory_is_marked_in_the_receipt():
     def failing(ask):
         return Reply(error="the model is gone", retry=False)
 
@@ -365,10 +363,10 @@ def test_a_memory_by_lesser_means_says_so_when_it_is_used():
 def test_a_change_by_another_process_is_no_reason_to_overwrite_it(reopen):
     model = Model(hold=True)
     mine = opened(reopen(), summarizer=model)
-    mine.extend(said(number) for number in range(DUE))
+    mine.extend(make_message(number) for number in range(DUE))
     assert model.begun.wait(60)
     with opened(reopen(), Config()) as other:
-        other.append(said(DUE))
+        other.append(make_message(DUE))
     model.go_on.set()
     quiet()
     assert mine.memory is None
@@ -391,7 +389,7 @@ def test_closing_does_not_wait_for_the_model_and_nothing_is_written_after_it(pla
         format="openai-chat",
         summarizer=model,
     )
-    session.extend(said(number) for number in range(DUE))
+    session.extend(make_message(number) for number in range(DUE))
     assert model.begun.wait(60)
     began = time.monotonic()
     session.close()
@@ -401,7 +399,7 @@ def test_closing_does_not_wait_for_the_model_and_nothing_is_written_after_it(pla
     assert reopen().load("s").memory is None
 
 
-def test_nobody_is_asked_again_after_closing():
+def test_no_model_is_called_after_closing():
     asked, go_on = [], threading.Event()
 
     def model(ask):
@@ -410,7 +408,7 @@ def test_nobody_is_asked_again_after_closing():
         return Reply(error="not now", retry=True)
 
     session = opened(MemoryStore(), summarizer=model)
-    session.extend(said(number) for number in range(DUE))
+    session.extend(make_message(number) for number in range(DUE))
     until(lambda: asked)
     session.close()
     go_on.set()
@@ -441,7 +439,7 @@ print("end")
 """
 
 
-def test_a_model_that_hangs_keeps_no_program_from_ending():
+def test_a_model_that_hangs_does_not_keep_a_program_from_ending():
     ran = subprocess.run(
         [sys.executable, "-c", HANGING], capture_output=True, text=True, timeout=60, check=False
     )
@@ -463,9 +461,9 @@ def test_an_async_summarizer_is_awaited_in_a_task_of_its_own():
     async def main():
         session = opened(MemoryStore(), summarizer=model)
         for number in range(FULL - 3):
-            await session.aappend(said(number))
+            await session.aappend(make_message(number))
         await asyncio.to_thread(until, lambda: session.memory is not None)
-        await session.aextend([said(number) for number in range(FULL - 3, FULL + 3)])
+        await session.aextend([make_message(number) for number in range(FULL - 3, FULL + 3)])
         view = await session.aview()
         await session.aclose()
         return loops == {asyncio.get_running_loop()}, session.receipts[-1], view
@@ -476,7 +474,7 @@ def test_an_async_summarizer_is_awaited_in_a_task_of_its_own():
     assert "The agent works on the build." in json.dumps(view)
 
 
-def test_an_async_summarizer_is_left_to_tasks_by_what_threads_append():
+def test_appends_of_threads_leave_an_async_summarizer_to_tasks():
     asked = []
 
     async def model(ask):
@@ -486,7 +484,7 @@ def test_an_async_summarizer_is_left_to_tasks_by_what_threads_append():
     async def main():
         session = opened(MemoryStore(), summarizer=model)
         # As a follower does it, and a program that appends in threads.
-        await asyncio.to_thread(session.extend, [said(number) for number in range(DUE)])
+        await asyncio.to_thread(session.extend, [make_message(number) for number in range(DUE)])
         assert session.memory is None
         assert not asked
         await session.aview()
@@ -514,9 +512,9 @@ def test_closing_an_async_session_ends_its_task_and_appends_do_not_wait_for_it()
                 ended.set()
 
         session = opened(MemoryStore(), summarizer=model)
-        await session.aextend([said(number) for number in range(DUE)])
+        await session.aextend([make_message(number) for number in range(DUE)])
         await asyncio.wait_for(begun.wait(), 60)
-        await asyncio.wait_for(session.aappend(said(DUE)), 60)
+        await asyncio.wait_for(session.aappend(make_message(DUE)), 60)
         await session.aclose()
         assert ended.is_set()
         assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
@@ -525,7 +523,7 @@ def test_closing_an_async_session_ends_its_task_and_appends_do_not_wait_for_it()
     assert asyncio.run(main()) == DUE + 1
 
 
-def test_a_loop_that_ends_first_leaves_a_session_that_goes_on():
+def test_a_session_survives_the_end_of_its_loop():
     store = MemoryStore()
 
     async def forever(ask):
@@ -534,7 +532,7 @@ def test_a_loop_that_ends_first_leaves_a_session_that_goes_on():
     session = opened(store, summarizer=forever)
 
     async def main():
-        await session.aextend([said(number) for number in range(DUE)])
+        await session.aextend([make_message(number) for number in range(DUE)])
 
     asyncio.run(main())
     session._background._summarizer = None
@@ -543,7 +541,7 @@ def test_a_loop_that_ends_first_leaves_a_session_that_goes_on():
     gc.collect()
 
 
-# --- a summarizer that gives nothing usable -----------------------------------------------------
+# --- a summarizer with unusable answers ---------------------------------------------------------
 
 
 class Clock:
@@ -565,20 +563,20 @@ def failing_session(store, clock, **changes):
     settings = {"summarizer": failing, "policy": "salient", "window": 4_000, **changes}
     session = opened(store, config, clock=clock, **settings)
     if not session.messages:
-        session.append(said(0))
+        session.append(make_message(0))
         session.extend([{"role": "assistant", "content": f"{n} {FILLER}"} for n in range(10)])
     return session, asked
 
 
 def work(session, number):
-    """Append what the model said and read, no word of the user, and compact."""
+    """Append answers and tool results, without a user message, and compact."""
     for step in range(8):
         session.append({"role": "assistant", "content": f"{number}.{step} {FILLER}"})
     return session.compact(force=True)
 
 
 @pytest.mark.requirement("C5", "F61", "K13")
-def test_after_three_failures_in_a_row_the_summarizer_has_a_pause():
+def test_after_three_failures_in_a_row_the_summarizer_is_paused():
     clock = Clock()
     session, asked = failing_session(MemoryStore(), clock)
     fell_back = [work(session, number) for number in range(3)]
@@ -592,7 +590,7 @@ def test_after_three_failures_in_a_row_the_summarizer_has_a_pause():
 
 
 @pytest.mark.requirement("C5")
-def test_after_the_pause_it_is_asked_once_and_its_answer_decides():
+def test_after_the_pause_the_summarizer_is_called_once_and_its_answer_decides():
     clock = Clock()
     session, asked = failing_session(MemoryStore(), clock)
     for number in range(4):
@@ -608,7 +606,7 @@ def test_after_the_pause_it_is_asked_once_and_its_answer_decides():
 
 
 @pytest.mark.requirement("C5")
-def test_the_pause_holds_whatever_the_user_says():
+def test_the_pause_continues_after_a_user_message():
     session, asked = failing_session(MemoryStore(), Clock())
     for number in range(5):
         session.append({"role": "user", "content": f"go on with {number}"})
@@ -634,7 +632,7 @@ def test_the_pause_goes_on_after_a_restart_unless_the_settings_are_others(reopen
 
 
 @pytest.mark.requirement("C5")
-def test_nothing_to_do_is_no_failure():
+def test_nothing_to_do_is_not_a_failure():
     session, asked = failing_session(MemoryStore(), Clock())
     for _ in range(10):
         session.compact()
@@ -644,7 +642,7 @@ def test_nothing_to_do_is_no_failure():
 
 
 @pytest.mark.requirement("F61")
-def test_what_prepares_the_memory_asks_no_summarizer_that_has_a_pause():
+def test_the_background_worker_does_not_call_a_paused_summarizer():
     asked = []
 
     def failing(ask):
@@ -653,7 +651,7 @@ def test_what_prepares_the_memory_asks_no_summarizer_that_has_a_pause():
 
     config = Config(memory=MemorySettings(enabled=True, every=100))
     session = opened(MemoryStore(), config, summarizer=failing, clock=Clock())
-    session.append(said(0))
+    session.append(make_message(0))
     for number in range(FULL):
         session.append({"role": "assistant", "content": f"{number} {FILLER}"})
         quiet()

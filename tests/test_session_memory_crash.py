@@ -26,13 +26,13 @@ from foldline.stores.sqlite import SqliteStore
 
 path, pause = sys.argv[1], float(sys.argv[2])
 
-def told(ask):
+def summarize(ask):
     time.sleep(pause)  # a model takes its time; the turns go on meanwhile
     return "The agent counts upwards."
 
 session = Session.open(None, "s", store=SqliteStore(path, durability="process"), window=3000,
                        policy="salient", format="openai-chat",
-                       counter=EstimatedCounter("o200k"), summarizer=told,
+                       counter=EstimatedCounter("o200k"), summarizer=summarize,
                        config=Config(memory=MemorySettings(enabled=True, every=150)))
 start = len(session.messages)
 print("open", start, flush=True)
@@ -65,7 +65,7 @@ def reopened(path):
 
 
 def killed(path, steps, pause):
-    """Run a child until it has said so much, kill it, and return all that it said."""
+    """Run a child until it has printed some lines, kill it, and return all of its output."""
     child = launch(
         [sys.executable, "-c", CHILD, str(path), str(pause)],
         stdout=subprocess.PIPE,
@@ -79,7 +79,7 @@ def killed(path, steps, pause):
     child.stderr.close()
     assert child.wait(timeout=60) == -signal.SIGKILL
     assert errors == ""
-    # The last line may be cut; whatever is whole was acknowledged.
+    # The last line may be cut; every whole line was acknowledged.
     return lines + [line.split() for line in rest.splitlines(keepends=True) if line.endswith("\n")]
 
 
@@ -107,7 +107,7 @@ def examined(path, acknowledged):
 
 
 def crashed(folder, kills, longest, seed):
-    """Kill sessions so often, every fourth time another one, and return what they said in all."""
+    """Kill sessions repeatedly, a new one every fourth time, and return their whole output."""
     chance = random.Random(seed)  # noqa: S311  # when to kill, reproducibly
     said, acknowledged = [], []
     for kill in range(kills):
@@ -121,7 +121,7 @@ def crashed(folder, kills, longest, seed):
 
 
 @pytest.mark.requirement("F91", "F93", "K28", "J3")
-def test_a_killed_session_has_its_old_or_its_new_state_and_opens_every_handle(tmp_path):
+def test_a_killed_session_has_the_old_or_the_new_state_and_recalls_every_handle(tmp_path):
     said = crashed(tmp_path, 20, 60, seed=1)
     words = [line[0] for line in said]
     assert words.count("prepared") > 3

@@ -1,4 +1,4 @@
-"""What a session does when the provider says "too long", over HTTP and with the real SDKs."""
+"""Overflows of a session, over HTTP and with the real SDKs."""
 
 import asyncio
 
@@ -102,7 +102,7 @@ def rejected(wire, send, view):
 @pytest.mark.requirement("F54", "F55", "K33")
 @pytest.mark.parametrize(
     ("wire", "window"),
-    # OpenAI Responses names no limit: then it cannot be much smaller than what was sent.
+    # OpenAI Responses names no limit: then it cannot be much smaller than the request.
     [("openai-chat", 6_000), ("anthropic", 6_000), ("openai-responses", 12_000)],
 )
 def test_a_rejected_view_is_sent_once_more_strictly_smaller_and_accepted(wire, window, http):
@@ -127,7 +127,7 @@ def test_a_rejected_view_is_sent_once_more_strictly_smaller_and_accepted(wire, w
 
 
 @pytest.mark.requirement("F54")
-def test_the_limit_that_was_named_counts_from_then_on():
+def test_the_reported_limit_applies_from_then_on():
     session = opened(chat_history(60))
     session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
     assert session.budget.limit < 8_000
@@ -137,7 +137,7 @@ def test_the_limit_that_was_named_counts_from_then_on():
     assert session.tokens < 8_000
 
 
-def test_a_limit_that_is_no_news_changes_no_budget():
+def test_a_limit_that_is_not_lower_changes_no_budget():
     session = opened(chat_history(60), window=30_000)
     before = session.budget
     session.overflowed("prompt is too long: 40000 tokens > 50000 maximum")
@@ -146,7 +146,7 @@ def test_a_limit_that_is_no_news_changes_no_budget():
 
 
 @pytest.mark.requirement("F55")
-def test_a_provider_that_counts_more_than_we_do_is_believed():
+def test_a_higher_count_of_the_provider_is_used():
     # By our count everything fits twice; by the provider's it does not.
     session = opened(chat_history(20), window=14_000)
     ours = session.tokens
@@ -163,7 +163,7 @@ def test_without_a_number_the_view_shrinks_once_and_the_session_keeps_its_window
     assert session.budget.limit == limit
 
 
-def test_what_the_request_reserved_for_its_answer_is_left_free():
+def test_the_reserve_of_the_request_for_its_answer_is_left_free():
     words = "input length and `max_tokens` exceed context limit: 19000 + 3000 > 8000, decrease"
     session = opened(chat_history(60))
     session.overflowed(words)
@@ -171,7 +171,7 @@ def test_what_the_request_reserved_for_its_answer_is_left_free():
     assert session.tokens < 5_000
 
 
-def test_a_reserve_for_a_larger_window_does_not_eat_the_real_one():
+def test_a_reserve_for_a_larger_window_does_not_fill_the_real_one():
     session = opened(chat_history(60), output=32_000)
     session.overflowed("prompt is too long: 20000 tokens > 16000 maximum")
     assert session.tokens < 8_000
@@ -186,7 +186,7 @@ def test_one_pass_is_enough_however_many_large_results_there_are():
     assert [receipt.reason.startswith("overflow") for receipt in session.receipts[-1:]] == [True]
 
 
-def test_no_model_is_asked():
+def test_an_overflow_calls_no_model():
     def never(ask):
         raise AssertionError(f"asked: {ask.prompt[:40]}")
 
@@ -195,7 +195,7 @@ def test_no_model_is_asked():
     assert session.receipts[-1].spent.attempts == 0
 
 
-def test_a_model_is_asked_again_afterwards():
+def test_a_model_is_called_again_after_an_overflow():
     asked = []
 
     def summarizer(ask):
@@ -209,7 +209,7 @@ def test_a_model_is_asked_again_afterwards():
     assert asked
 
 
-def test_what_was_removed_is_recalled_and_can_be_taken_back():
+def test_content_removed_after_an_overflow_is_recalled_and_undone():
     session = opened(chat_history(60))
     view = session.view()
     session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
@@ -219,7 +219,7 @@ def test_what_was_removed_is_recalled_and_can_be_taken_back():
     assert session.view() == view
 
 
-def test_async_programs_have_the_same():
+def test_async_programs_handle_an_overflow_the_same():
     async def run():
         session = opened(chat_history(60))
         smaller = await session.aoverflowed("prompt is too long: 20000 tokens > 8000 maximum")
@@ -252,7 +252,7 @@ def test_a_second_overflow_ends_in_an_error_and_nothing_is_sent_again(wire, http
 
 
 @pytest.mark.requirement("F54")
-def test_a_loop_that_only_views_and_tells_ends_by_itself():
+def test_a_loop_that_only_views_and_reports_terminates():
     with ScriptedServer(default=TooLong(6_000, 9_000)) as server:
         client = openai.OpenAI(base_url=server.openai_url, api_key="any", max_retries=0)
         session = opened(chat_history(60))
@@ -269,13 +269,13 @@ def test_a_loop_that_only_views_and_tells_ends_by_itself():
         assert len(server.requests) == 2
 
 
-def test_a_cap_that_leaves_no_room_says_what_to_do():
+def test_an_output_limit_that_leaves_no_room_is_an_error_with_a_hint():
     words = "input length and `max_tokens` exceed context limit: 500 + 9000 > 8000, decrease"
     with pytest.raises(ContextOverflow, match="reserve less output"):
         opened(chat_history(2)).overflowed(words)
 
 
-def test_the_error_keeps_what_the_provider_said():
+def test_the_error_keeps_the_error_of_the_provider():
     session = opened(chat_history(60))
     session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
     error = RuntimeError("prompt is too long: 9000 tokens > 8000 maximum")
@@ -284,7 +284,7 @@ def test_the_error_keeps_what_the_provider_said():
     assert caught.value.__cause__ is error
 
 
-def test_a_turn_later_it_may_happen_again():
+def test_another_overflow_is_handled_after_the_next_append():
     session = opened(chat_history(60))
     session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
     session.extend(chat_history(20))
@@ -293,7 +293,7 @@ def test_a_turn_later_it_may_happen_again():
 
 
 @pytest.mark.requirement("F54")
-def test_what_must_stay_is_too_large_at_once_and_accounted_for():
+def test_protected_messages_that_are_too_large_are_an_error_with_a_breakdown():
     session = opened(chat_history(30), system="You mend builds.")
     for number in range(60):
         remark = {"role": "user", "content": f"Remember that door {number} stays shut at night."}
@@ -307,36 +307,36 @@ def test_what_must_stay_is_too_large_at_once_and_accounted_for():
     assert list(error.breakdown)[:1] == ["pinned"]
     assert {"system and tools", "task", "latest"} <= set(error.breakdown)
     assert "other" not in error.breakdown
-    assert "what was pinned" in str(error)
+    assert "pinned messages" in str(error)
     assert error.limit == 800
     assert session.view() == view
 
 
-def test_a_system_prompt_larger_than_the_window_says_so():
+def test_a_system_prompt_larger_than_the_window_is_an_error():
     session = opened(chat_history(3), system="You mend builds. " * 3_000)
     with pytest.raises(ContextOverflow) as caught:
         session.overflowed("prompt is too long: 9000 tokens > 4000 maximum")
     assert next(iter(caught.value.breakdown)) == "system and tools"
 
 
-def test_an_empty_session_has_nothing_to_give():
+def test_an_overflow_of_an_empty_session_is_an_error():
     session = Session.open(None, "s", store=MemoryStore(), window=8_000)
     with pytest.raises(ContextOverflow, match="there are no messages"):
         session.overflowed("prompt is too long: 9000 tokens > 4000 maximum")
 
 
-def test_a_hook_that_calls_it_off_is_named():
+def test_a_hook_that_cancels_is_named():
     session = opened(chat_history(60), hooks=Hooks(before=lambda _: Cancel("not now")))
     with pytest.raises(ContextOverflow, match="not now"):
         session.overflowed("prompt is too long: 20000 tokens > 8000 maximum")
 
 
-# --- what is no overflow -------------------------------------------------------------------
+# --- other errors --------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("K33", "F55")
 @pytest.mark.parametrize("step", [RateLimit(), Status(400), Status(500), Status(401)])
-def test_another_error_is_raised_itself_and_changes_nothing(step, http):
+def test_another_exception_is_raised_again_and_changes_nothing(step, http):
     with ScriptedServer([step]) as server:
         session = opened(chat_history(60))
         view = session.view()
@@ -348,9 +348,9 @@ def test_another_error_is_raised_itself_and_changes_nothing(step, http):
     assert (session.view(), session.receipts) == (view, ())
 
 
-def test_an_answer_that_is_none_is_named():
+def test_a_response_that_is_not_an_overflow_is_an_error():
     session = opened(chat_history(3))
-    with pytest.raises(InputError, match="did not say"):
+    with pytest.raises(InputError, match="did not report"):
         session.overflowed({"choices": [{"finish_reason": "stop"}]})
 
 
@@ -363,7 +363,7 @@ def test_an_answer_that_took_more_than_the_window_is_an_overflow():
 
 
 @pytest.mark.requirement("C19")
-def test_own_detectors_are_asked_first():
+def test_given_detectors_are_called_first():
     session = opened(chat_history(60))
 
     def own(failure):
@@ -375,7 +375,7 @@ def test_own_detectors_are_asked_first():
     assert session.budget.limit < 8_000
 
 
-def test_an_overflow_of_our_own_is_not_dealt_with_twice():
+def test_a_context_overflow_is_raised_again():
     session = opened(chat_history(60))
     error = ContextOverflow("too long", breakdown={})
     with pytest.raises(ContextOverflow) as caught:
@@ -404,10 +404,10 @@ class Silent:
         raise ZeroDivisionError
 
 
-def test_objects_that_raise_are_read_as_what_they_hold_or_as_no_overflow():
+def test_objects_that_raise_are_read_as_plain_values_or_as_no_overflow():
     words = "prompt is too long: 250000 tokens > 200000 maximum"
     for said in (Stubborn(words), {"error": {"message": Stubborn(words), "code": Stubborn("x")}}):
         session = opened(chat_history(30))
         assert len(session.overflowed(said)) < len(session.messages)
-    with pytest.raises(InputError, match="did not say"):
+    with pytest.raises(InputError, match="did not report"):
         opened(chat_history(2)).overflowed(Silent())

@@ -1,4 +1,4 @@
-"""What a session puts back after a compaction: files from the disk, the plan, and nothing else."""
+"""Reinjection in a session after a compaction: files from disk and the plan, and nothing else."""
 
 import asyncio
 import json
@@ -152,7 +152,7 @@ def started(session, root, *names):
 
 
 def full(session, root, *names):
-    """Fill a session so that all of what was read is folded."""
+    """Fill a session so that all file reads are folded."""
     agent = started(session, root, *names)
     fill(agent)
     return agent
@@ -175,7 +175,7 @@ def compacted(session):
 
 
 @pytest.mark.requirement("K29")
-def test_the_version_on_disk_comes_back_and_says_whether_it_changed(opened, root):
+def test_the_version_on_disk_is_put_back_and_marked_as_changed_or_not(opened, root):
     session = opened()
     full(session, root, "a.py", "b.py", "c.py")
     (root / "b.py").write_text("# b\nb = 2\n")
@@ -188,7 +188,7 @@ def test_the_version_on_disk_comes_back_and_says_whether_it_changed(opened, root
 
 
 @pytest.mark.requirement("C16")
-def test_files_that_were_edited_or_written_come_back_too(opened, root):
+def test_edited_and_written_files_are_put_back(opened, root):
     session = opened()
     agent = full(session, root, "a.py")
     changed(agent, root)
@@ -213,7 +213,7 @@ def changed(agent, root):
 
 
 @pytest.mark.requirement("C16")
-def test_a_file_whose_writing_is_still_shown_does_not_come_back_a_second_time(opened, root):
+def test_a_file_whose_write_is_in_view_is_not_put_back(opened, root):
     session = opened(policy="clear")
     changed(full(session, root, "a.py"), root)
     text = compacted(session)
@@ -222,7 +222,7 @@ def test_a_file_whose_writing_is_still_shown_does_not_come_back_a_second_time(op
     assert "d = 4" not in text
 
 
-def test_a_file_is_in_view_until_it_is_folded_and_again_when_it_was_put_back(opened, root):
+def test_a_file_is_in_view_until_folded_and_again_when_put_back(opened, root):
     session = opened(config=Config())
     full(session, root, "a.py", "b.py")
     assert session.is_in_view("a.py")
@@ -243,7 +243,7 @@ def test_a_file_is_in_view_until_it_is_folded_and_again_when_it_was_put_back(ope
 
 
 @pytest.mark.requirement("F71")
-def test_reading_a_file_again_after_a_compaction_shows_it_again(opened, root):
+def test_reading_a_file_again_after_a_compaction_brings_it_into_view(opened, root):
     session = opened(config=Config())
     agent = full(session, root, "a.py")
     compacted(session)
@@ -261,7 +261,7 @@ def test_reading_a_file_again_after_a_compaction_shows_it_again(opened, root):
     "name",
     ["../secret.txt", "link.txt", "folder/inner.txt", ".", "", "pipe", ".env", "key.PEM", "loop"],
 )
-def test_nothing_outside_the_root_nothing_secret_and_nothing_but_files_is_read(opened, root, name):
+def test_only_files_inside_the_root_that_are_not_secret_are_read(opened, root, name):
     outside = root.parent / "secret.txt"
     outside.write_text("the secret words")
     (root / "link.txt").symlink_to(outside)
@@ -282,7 +282,7 @@ def test_nothing_outside_the_root_nothing_secret_and_nothing_but_files_is_read(o
     assert 'File "a.py"' in text
 
 
-def test_a_file_that_a_tool_was_refused_is_not_read_in_its_stead(opened, root):
+def test_a_file_that_a_tool_was_refused_is_not_read(opened, root):
     (root / "private.txt").write_text("the private words")
     session = opened()
     agent = started(session, root, "a.py")
@@ -292,7 +292,7 @@ def test_a_file_that_a_tool_was_refused_is_not_read_in_its_stead(opened, root):
 
 
 @pytest.mark.requirement("C15")
-def test_files_that_are_no_text_or_far_too_large_are_only_named(opened, root):
+def test_binary_or_far_too_large_files_are_only_named(opened, root):
     (root / "image.png").write_bytes(bytes(range(256)) * 40)
     (root / "giant.log").write_bytes(b"x" * (LARGEST + 1))
     (root / "broken.txt").write_bytes(b"caf\xe9 and more words\n" * 3)
@@ -322,14 +322,14 @@ def test_files_that_are_no_text_or_far_too_large_are_only_named(opened, root):
         ("汉字".encode("gb18030") * 9, None),
     ],
 )
-def test_bytes_are_text_or_not(data, text):
+def test_text_is_distinguished_from_binary(data, text):
     assert decode(data) == text
 
 
 # --- kept ----------------------------------------------------------------------------------
 
 
-def test_it_is_one_batch_that_another_process_repeats_and_that_is_taken_back_whole(opened, root):
+def test_an_attachment_is_part_of_one_batch_that_is_replayed_and_undone_whole(opened, root):
     store = MemoryStore()
     session = opened(store=store)
     full(session, root, "a.py")
@@ -345,7 +345,7 @@ def test_it_is_one_batch_that_another_process_repeats_and_that_is_taken_back_who
     assert again.view() == before
 
 
-def test_with_nothing_new_nothing_is_done_again(opened, root):
+def test_without_new_messages_nothing_is_done_again(opened, root):
     session = opened()
     full(session, root, "a.py")
     session.compact(force=True)
@@ -355,7 +355,7 @@ def test_with_nothing_new_nothing_is_done_again(opened, root):
     assert session.view() == view
 
 
-def test_the_async_twin_puts_back_the_same(opened, root):
+def test_the_async_twin_puts_back_the_same_files(opened, root):
     session = opened()
     full(session, root, "a.py")
     assert asyncio.run(session.acompact(force=True)).status == "compacted"
@@ -376,7 +376,7 @@ def test_the_to_do_list_of_the_tool_survives_five_compactions(opened, root):
         fill(agent)
         assert session.compact(force=True).status == "compacted"
         text = json.dumps(valid(session, session.view()))
-        # The newest plan stands there once: as the tool was given it, or in the snapshot's words.
+        # The newest plan is in view once: in the call, or in the snapshot.
         given = f'"Do part {turn}\\", \\"status\\": \\"in_progress'
         assert f"[in_progress] Do part {turn}" in text or given in text
         assert text.count("[in_progress]") + text.count('\\"in_progress') == 1
@@ -384,7 +384,7 @@ def test_the_to_do_list_of_the_tool_survives_five_compactions(opened, root):
 
 
 @pytest.mark.requirement("K17")
-def test_what_lies_beside_a_span_is_not_shortened_to_make_room_for_files(tmp_path):
+def test_messages_outside_a_span_are_not_shortened_for_files(tmp_path):
     for number in range(3):
         (tmp_path / f"f{number}.py").write_text(f"value_{number} = 1\n" * 200)
     config = Config(files={"root": str(tmp_path)})

@@ -1,4 +1,4 @@
-"""One SQLite file that is shared."""
+"""A SQLite file shared by processes and threads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def held(database: SqliteDatabase) -> list[int]:
         return [n for (n,) in connection.execute("SELECT n FROM a ORDER BY n")]
 
 
-def test_a_change_happens_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_change_is_atomic(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "a.db", ONE)
     put(database, 1)
 
@@ -39,7 +39,7 @@ def test_a_change_happens_whole_or_not_at_all(tmp_path: Path) -> None:
     assert held(database) == [1]
 
 
-def test_a_file_is_for_its_owner_and_grows_with_the_versions(tmp_path: Path) -> None:
+def test_a_file_is_private_and_migrated_with_the_versions(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     first = SqliteDatabase(path, ONE)
     put(first, 1)
@@ -52,7 +52,7 @@ def test_a_file_is_for_its_owner_and_grows_with_the_versions(tmp_path: Path) -> 
         SqliteDatabase(path, ONE)
 
 
-def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE theirs (n)")
@@ -66,7 +66,7 @@ def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path) -> None:
             SqliteDatabase(wrong, ONE)
 
 
-def test_what_another_connection_changed_is_noticed(tmp_path: Path) -> None:
+def test_changes_by_another_connection_are_detected(tmp_path: Path) -> None:
     one, two = (SqliteDatabase(tmp_path / "a.db", ONE) for _ in range(2))
     before = one.version
     put(one, 1)
@@ -89,7 +89,7 @@ def test_threads_take_turns_and_a_writer_waits_for_another(tmp_path: Path) -> No
     assert held(one) == list(range(40))
 
 
-def test_a_writer_that_waits_too_long_is_told(tmp_path: Path) -> None:
+def test_a_writer_that_waits_too_long_gets_an_error(tmp_path: Path) -> None:
     one = SqliteDatabase(tmp_path / "a.db", ONE)
     two = SqliteDatabase(tmp_path / "a.db", ONE, patience=0.05)
     with one.writing(), pytest.raises(StoreError, match="Another process"):
@@ -107,7 +107,7 @@ def test_a_transaction_inside_another_is_an_error(tmp_path: Path) -> None:
         held(database)
 
 
-def test_a_file_that_was_replaced_while_it_was_open_is_not_written(tmp_path: Path) -> None:
+def test_a_file_replaced_while_open_is_not_written(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "a.db", ONE)
     (tmp_path / "a.db").rename(tmp_path / "moved.db")
     SqliteDatabase(tmp_path / "a.db", ONE).close()
@@ -116,7 +116,7 @@ def test_a_file_that_was_replaced_while_it_was_open_is_not_written(tmp_path: Pat
     database.close()
 
 
-def test_what_sqlite_cannot_hold_is_told_and_a_mistake_in_the_block_stays_one(
+def test_values_that_sqlite_cannot_hold_are_reported_and_other_errors_propagate(
     tmp_path: Path,
 ) -> None:
     database = SqliteDatabase(tmp_path / "a.db", ONE)

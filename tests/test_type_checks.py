@@ -1,4 +1,4 @@
-"""Whatever the public methods are given: an error of Foldline's, or an answer."""
+"""Public methods accept any argument, or raise an error of Foldline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from foldline.notes import Notes
 
 
 class Raising(str):
-    """A text whose methods all raise."""
+    """A string whose methods all raise."""
 
     __slots__ = ()
 
@@ -36,7 +36,7 @@ STRANGE = [
     *("", "x" * 300, "a/b", "\0", "\ud800", ["x" * 300], Raising("abc")),
 ]
 PASSED_ON = {("append", "message"), ("overflowed", "said"), ("ask", "model"), ("aask", "model")}
-"""What may be any object: its own errors are those of the caller."""
+"""Parameters of any type: errors of such objects are those of the caller."""
 
 KINDS = {
     "session": lambda folder: Session.open(folder / "s.db", "s", window=5_000),
@@ -56,7 +56,7 @@ def methods(thing: Any) -> Iterator[tuple[str, list[inspect.Parameter]]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_arguments_of_any_type_are_answered_or_refused_by_name(
+def test_arguments_of_any_type_are_accepted_or_rejected_by_name(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -81,7 +81,7 @@ def test_arguments_of_any_type_are_answered_or_refused_by_name(
 
 
 @pytest.mark.parametrize("value", [None, 5, b"x", [], "x" * 300, "\0"], ids=repr)
-def test_places_of_any_type_are_refused(value: Any, tmp_path: Path) -> None:
+def test_places_of_any_type_are_rejected(value: Any, tmp_path: Path) -> None:
     for kind in (Notes, Memory, Knowledge):
         with pytest.raises(FoldlineError):
             kind.open(tmp_path / value if isinstance(value, str) else value)
@@ -92,7 +92,7 @@ def test_places_of_any_type_are_refused(value: Any, tmp_path: Path) -> None:
             Session.open(tmp_path / "s.db", value, window=5_000)
 
 
-def test_a_text_whose_methods_raise_becomes_a_plain_one(tmp_path: Path) -> None:
+def test_a_string_subclass_whose_methods_raise_becomes_a_plain_one(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "m.db") as memory:
         memory.add(Raising("the build fails"))
         assert memory.search(Raising("build"))

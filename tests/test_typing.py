@@ -1,4 +1,4 @@
-"""What a type checker tells people who use Foldline."""
+"""The types that a type checker infers for users of Foldline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def own(messages: list[Message], body: dict[str, Any]) -> None:
 """
 
 
-def test_compacted_messages_have_the_type_that_came_in(tmp_path: Path) -> None:
+def test_compacted_messages_have_the_type_of_the_input(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(PROGRAM)
     ran = subprocess.run(

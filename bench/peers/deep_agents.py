@@ -18,7 +18,7 @@ __all__ = ["compact", "dump", "load"]
 warnings.simplefilter("ignore")
 
 FILES = tempfile.TemporaryDirectory(prefix="deepagents-")
-"""Where it writes what it removed: wherever the worker was started, nothing else changes."""
+"""The file for removed messages, in the working directory of the worker."""
 
 
 def compact(messages: list[BaseMessage], task: Task) -> list[BaseMessage]:

@@ -1,9 +1,9 @@
 """
-A stand-in for the model that writes summaries, the same for every library.
+A stand-in for a summarizing model, the same for every library.
 
-It quotes: first what the user said, which every prompt for summaries asks for, then those lines
-which name the most things that the rest of the text names again, all in their order, up to its
-cap. So what a library loses is what it did not show, or did not leave room for.
+It quotes: first user messages, which every summary prompt requests, then those lines
+with the most names that recur in the rest of the text, all in order, up to its
+cap. So a library loses only what it did not pass on, or left no room for.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ NAMES = re.compile(
     r"|\b[0-9a-f]{7,40}\b|\b\d{3,}\b"  # hashes and numbers
 )
 SAID = re.compile(r"^.{0,24}?\b(?:user|human)\b\W{0,2}[\]:>]", re.IGNORECASE)
-"""How a line begins that is marked as the user's: user:, [user], <message type="human">."""
+"""The start of a line marked as the user's: user:, [user], <message type="human">."""
 
 SAID_SHARE = 1 / 3
-"""The share of a summary for what the user said."""
+"""The share of a summary for user messages."""
 
 LONGEST_LINE = 400
-"""Characters of a line that are quoted."""
+"""Maximum characters quoted of a line."""
 
 SHORTEST = 20
-"""With less room than so many characters, nothing more is looked for."""
+"""Minimum room in characters to search for more lines."""
 
 ACCOUNTS = "accounts:"
-"""A kind that begins so names a folder: a prompt is written there, its account is read there."""
+"""Prefix of a kind that names a folder: prompts are written there, their accounts read there."""
 
 KINDS = ("extractive", "refusal", "empty", "blank", "error", "longer", "cut off")
 
 
 class Failed(RuntimeError):
-    """The summarizer did not answer; what a provider's time-out or refusal of service is."""
+    """The summarizer did not answer, as in a timeout or a refusal of service."""
 
 
 @dataclass
 class Tally:
-    """How often the stand-in was called, and how long it took, in seconds of the processor."""
+    """The number of calls of the stand-in, and their processor time in seconds."""
 
     calls: int = 0
     seconds: float = 0.0
@@ -110,10 +110,10 @@ class Standin:
 
 def recorded(folder: Path, prompt: str, most: int) -> str:
     """
-    Return the account that somebody wrote of a prompt, in at most so many characters.
+    Return the recorded account of a prompt, in at most ``most`` characters.
 
     Raises:
-        Failed: Nobody did yet; the prompt lies in the folder now.
+        Failed: There is none yet; the prompt is now in the folder.
     """
     number = sha256(prompt.encode()).hexdigest()[:16]
     account = folder / f"{number}.txt"
@@ -125,7 +125,7 @@ def recorded(folder: Path, prompt: str, most: int) -> str:
 
 
 def extract(text: str, most: int) -> str:
-    """Return the lines that name the most, in their order, in at most so many characters."""
+    """Return the lines with the most names, in order, in at most ``most`` characters."""
     lines = [line.strip()[:LONGEST_LINE] for line in text.splitlines()]
     named = [set(NAMES.findall(line)) for line in lines]
     often = Counter(name for names in named for name in names)
@@ -145,14 +145,14 @@ def _find_statements(lines: list[str]) -> Iterator[int]:
     for index, line in enumerate(lines):
         mark = SAID.match(line)
         if mark:
-            # A mark on a line of its own stands before what was said.
+            # A mark on a separate line precedes the text.
             yield min(index + (mark.end() == len(line)), len(lines) - 1)
 
 
 def _filled(
     lines: list[str], order: Iterable[int], most: int, chosen: dict[str, int]
 ) -> dict[str, int]:
-    """Take lines in an order, none twice, as long as they fit; return where each stands."""
+    """Take lines in an order, none twice, as long as they fit; return the position of each."""
     chosen, left = dict(chosen), most - sum(len(line) + 1 for line in chosen)
     for index in order:
         line = lines[index]

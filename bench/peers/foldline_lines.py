@@ -1,4 +1,4 @@
-"""Foldline as it is called without a model: lines of the source alone."""
+"""Foldline without a model: lines of the source only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Foldline with a summarizer: what the stand-in writes stands before the quoted lines."""
+"""Foldline with a summarizer: the stand-in's summary, followed by quoted lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from foldline import Ask, Reply
 from foldline.summary.summary_request import SPARE
 
 FENCED = re.compile(r"^<([a-z]+-[0-9a-f]+)>\n(.*?)\n</\1>$", re.DOTALL | re.MULTILINE)
-"""What a request holds besides its rules."""
+"""The part of a request after its rules."""
 
 __all__ = ["compact", "dump", "load"]
 
@@ -25,7 +25,7 @@ def compact(messages: list[dict[str, Any]], task: Task) -> list[dict[str, Any]]:
             model = task.model.within(int(ask.max_tokens / SPARE))
             if model.kind.startswith(ACCOUNTS):
                 return Reply(model.answer(ask.prompt))
-            # A model is told how long its account is to be, and that the rules are none of it.
+            # A model is given the length of its account, and the rules are not part of it.
             text = "\n".join(found[2] for found in FENCED.finditer(ask.prompt))
             return Reply(model.answer(text))
         except Failed as error:

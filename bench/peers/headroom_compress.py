@@ -1,8 +1,8 @@
 """
-headroom: compress, with what does not need a network.
+headroom: compress, without its parts that need a network.
 
 It shrinks contents and takes no target size. The token classifier that it downloads for prose is
-not there; JSON, logs, searches and code go through its own compressors.
+missing; JSON, logs, searches and code go through its own compressors.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from task import Standin, Task, arguments_of, chat_call, split_system, text_of
 
 @modelapi(name="stand-in")
 class StandinAPI(ModelAPI):
-    """The stand-in as a model; it counts as every library here counts."""
+    """The stand-in as a model, with the same token counts as for every library."""
 
     def __init__(self, standin: Standin, task: Task) -> None:
         super().__init__(model_name="stand-in")
@@ -49,7 +49,7 @@ def _prompt(message: ChatMessage) -> str:
 def run(
     strategy: CompactionStrategy, messages: list[ChatMessage], task: Task, standin: Standin
 ) -> list[ChatMessage]:
-    """Compact as an agent does before it calls its model."""
+    """Compact as an agent does before calling its model."""
     model = Model(StandinAPI(standin, task), GenerateConfig())
     prefix = messages[: first(messages)]
 
@@ -62,7 +62,7 @@ def run(
 
 
 def first(messages: Sequence[ChatMessage]) -> int:
-    """Return how many messages a sample starts with: the system prompt and the task."""
+    """Return the number of initial messages of a sample: the system prompt and the task."""
     for index, message in enumerate(messages):
         if message.role == "user":
             return index + 1

@@ -1,4 +1,4 @@
-"""inspect_ai: CompactionSummary; the summary takes the place of all, so it gets all the room."""
+"""inspect_ai: CompactionSummary; the summary replaces everything, so it gets all the room."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""langmem: summarize_messages, shown the whole conversation as its first summary."""
+"""langmem: summarize_messages, with the whole conversation as input of its first summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LangChain: ContextEditingMiddleware, which clears the oldest results until enough is won."""
+"""LangChain: ContextEditingMiddleware, which clears the oldest results until enough is freed."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def model(standin: Standin) -> StandinModel:
 
 
 def counter(task: Task) -> Callable[[Sequence[BaseMessage]], int]:
-    """Return what counts messages, as every library here counts."""
+    """Return a message counter, the same as for every library."""
 
     def count(messages: Sequence[BaseMessage] | BaseMessage) -> int:
         several = [messages] if isinstance(messages, BaseMessage) else messages
@@ -105,13 +105,13 @@ def _dumped(message: BaseMessage) -> dict[str, Any]:
 
 
 def _written(arguments: dict[str, Any]) -> Any:
-    """Undo the wrapping of arguments that are no object."""
+    """Unwrap arguments that are not an object."""
     wrapped = arguments.get("arguments")
     return wrapped if len(arguments) == 1 and isinstance(wrapped, str) else arguments
 
 
 def split(messages: list[BaseMessage], task: Task) -> tuple[list[BaseMessage], Task]:
-    """Split off the system prompt, which agents keep beside the messages; and what is left."""
+    """Split off the system prompt, which agents store separately; return the rest and its task."""
     head = []
     for message in messages:
         if not isinstance(message, SystemMessage):

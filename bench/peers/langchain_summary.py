@@ -1,4 +1,4 @@
-"""LangChain: SummarizationMiddleware; the summarizer is shown everything that it replaces."""
+"""LangChain: SummarizationMiddleware; the summarizer reads everything that it replaces."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """
-LangChain: trim_messages, as its documentation shows it, except for where the rest may begin.
+LangChain: trim_messages, as in its documentation, except for where the rest may start.
 
-With "human" alone, what an agent did before the last question would go at once.
+With "human" alone, all work before the last question would be dropped at once.
 """
 
 from __future__ import annotations

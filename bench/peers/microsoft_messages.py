@@ -13,9 +13,9 @@ from task import Standin, Task, chat_call, text_of
 
 class Tokenizer:
     """
-    Counts as every library here counts.
+    Counts tokens, the same as for every library.
 
-    The framework hands over messages as JSON; the names of its fields are not counted, since no
+    The framework passes messages as JSON; the names of its fields are not counted, since no
     model reads them.
     """
 
@@ -28,7 +28,7 @@ class Tokenizer:
 
 
 def _read(content: dict[str, Any]) -> int:
-    """Return how many characters of a content a model reads."""
+    """Return the number of characters of a content that a model reads."""
     fields = (content.get(name) for name in ("text", "name", "arguments", "result"))
     return sum(len(str(field)) for field in fields if field)
 
@@ -36,7 +36,7 @@ def _read(content: dict[str, Any]) -> int:
 class StandinClient:
     """The stand-in as a chat client."""
 
-    additional_properties: dict[str, Any] = {}  # noqa: RUF012  # what the protocol asks for
+    additional_properties: dict[str, Any] = {}  # noqa: RUF012  # required by the protocol
 
     def __init__(self, standin: Standin) -> None:
         self.standin = standin
@@ -49,7 +49,7 @@ class StandinClient:
 
 def run(strategy: Any, messages: list[Message], task: Task) -> list[Message]:
     """Apply a strategy as the framework does before it calls a model."""
-    # A list of its own: strategies insert summaries into the one that they are given.
+    # A copy: strategies insert summaries into their input list.
     return asyncio.run(
         apply_compaction(list(messages), strategy=strategy, tokenizer=Tokenizer(task))
     )
@@ -59,7 +59,7 @@ def load(messages: list[dict[str, Any]]) -> list[Message]:
     out: list[Message] = []
     for message in messages:
         contents = _contents(message)
-        # Results of one batch stand in one message.
+        # Results of one batch are in one message.
         if message["role"] == "tool" and out and out[-1].role == "tool":
             out[-1].contents.extend(contents)
         else:

@@ -1,4 +1,4 @@
-"""agent-framework: a summary, and truncation where that is not enough."""
+"""agent-framework: a summary, and truncation if that is not enough."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ def run(strategy: Any, messages: list[ModelMessage], task: Task) -> list[ModelMe
 
 
 def summarizing(messages: list[ModelMessage], task: Task) -> SummarizingCompaction[Any]:
-    """Return the summarizing strategy; the task and the last messages that fit stay."""
-    # Its `keep_tokens` is the least that stays, which one large message exceeds by far.
+    """Return the summarizing strategy; it keeps the task and the last messages that fit."""
+    # Its `keep_tokens` is a minimum, which one large message far exceeds.
     sizes = [task.tokens(sum(map(characters, dump([message])))) for message in messages]
     first = next((size for size, each in zip(sizes, messages, strict=True) if _asks(each)), 0)
     return SummarizingCompaction(
@@ -119,7 +119,7 @@ def _assistant(message: ModelResponse) -> list[dict[str, Any]]:
         match part:
             case ToolCallPart():
                 calls.append(chat_call(part.tool_call_id, part.tool_name, part.args_as_json_str()))
-            # A summary is sent as what the user said; see the library's request builder.
+            # A summary is sent as a user message; see the library's request builder.
             case CompactionPart():
                 out.append({"role": "user", "content": part.content or ""})
             case _:

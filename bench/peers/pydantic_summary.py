@@ -1,4 +1,4 @@
-"""Pydantic AI harness: SummarizingCompaction alone, shown results in full."""
+"""Pydantic AI harness: SummarizingCompaction alone, with results in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Items of the Responses API, which the OpenAI Agents SDK keeps, and back."""
+"""Conversion to and from items of the Responses API, used by the OpenAI Agents SDK."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ The worker: loads one adapter and compacts what arrives, one JSON line in, one o
     python serving.py ADAPTER.py
 
 An adapter has ``load(messages)``, ``compact(loaded, task)`` and ``dump(compacted)``; messages are
-in chat format, what lies between is the library's. Only ``compact`` is timed, in seconds of the
-processor, so that what else this machine does is not counted.
+in chat format, the loaded form is the library's. Only ``compact`` is timed, in seconds of the
+processor, so that other load on this machine does not count.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from extractive import Standin
 from task import Task
 
 LARGEST_FILE = 256 * 2**20
-"""Bytes that a worker may write to one file, such as its log."""
+"""Maximum size of a file that a worker writes, such as its log, in bytes."""
 
 WARM_UP = [
     {"role": "user", "content": "How many lines has the file notes.txt?"},
@@ -50,7 +50,7 @@ WARM_UP = [
 def main() -> None:
     """Answer until the input ends."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
-    # What libraries print goes to the log: the pipe carries answers only.
+    # Output of libraries goes to the log: the pipe carries answers only.
     pipe = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
@@ -62,7 +62,7 @@ def main() -> None:
     try:
         adapter = _load(Path(sys.argv[1]))
         warm_up(adapter)
-    except Exception as error:  # noqa: BLE001  # whatever a library raises is its answer
+    except Exception as error:  # noqa: BLE001  # any exception of a library is its answer
         tell({"problem": sentence(error)})
         return
     seconds, grown = time.process_time() - began, resident() - before
@@ -84,7 +84,7 @@ def _load(path: Path) -> ModuleType:
 
 
 def warm_up(adapter: ModuleType) -> None:
-    """Compact something small; a library that cannot will say so when it is asked."""
+    """Compact something small; a library that cannot will report it on the first request."""
     with contextlib.suppress(Exception):
         answer(adapter, {"messages": WARM_UP, "budget": 900, "rate": 0.25})
 
@@ -112,25 +112,25 @@ def answer(adapter: ModuleType, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def sentence(error: BaseException) -> str:
-    """Say what went wrong in one line without the paths of this machine."""
+    """Describe an error in one line, without the paths of this machine."""
     said = " ".join(str(error).split()).replace(str(Path.home()), "~")
     return f"{type(error).__name__}: {said}"[:300].rstrip(": ")
 
 
 def resident() -> int:
-    """Return the bytes of memory that this process holds now; 0 where that is not told."""
+    """Return the current memory of this process, in bytes; 0 if unknown."""
     return _status("VmRSS")
 
 
 def reset_peak() -> int:
-    """Begin to watch the memory anew; return what is held now, in bytes."""
+    """Reset the peak memory; return the current memory, in bytes."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
     return resident()
 
 
 def peak() -> int:
-    """Return the most memory that was held since `reset_peak`, in bytes."""
+    """Return the peak memory since `reset_peak`, in bytes."""
     return _status("VmHWM")
 
 

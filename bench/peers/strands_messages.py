@@ -11,7 +11,7 @@ from strands.types.exceptions import ContextWindowOverflowException
 from task import Standin, Task, arguments_of, characters, chat_call, split_system, text_of
 
 PATIENCE = 3
-"""How often in a row a history is reduced without becoming smaller."""
+"""Maximum consecutive reductions without effect."""
 
 
 class StandinModel(Model):
@@ -21,7 +21,7 @@ class StandinModel(Model):
         self.standin = standin
 
     def update_config(self, **_: Any) -> None:
-        """Nothing can be set."""
+        """Accept and ignore any configuration."""
 
     def get_config(self) -> dict[str, Any]:
         return {"model_id": "stand-in"}
@@ -55,7 +55,7 @@ def _prompt(message: dict[str, Any]) -> str:
 
 
 def reduce(manager: Any, agent: Agent, task: Task) -> Agent:
-    """Reduce the history as an agent does when a model says that it is too long."""
+    """Reduce the history as an agent does when a model reports that it is too long."""
     model = agent.model
     assert isinstance(model, StandinModel)
     model.standin = task.model
@@ -78,7 +78,7 @@ def load(messages: list[dict[str, Any]]) -> Agent:
     out: list[Any] = []
     for message in body:
         loaded = _loaded(message)
-        # Results of one batch stand in one message.
+        # Results of one batch are in one message.
         if message["role"] == "tool" and out and _has_results(out[-1]):
             out[-1]["content"] += loaded["content"]
         else:

@@ -1,4 +1,4 @@
-"""Strands: SummarizingConversationManager, told again and again that the input is too long."""
+"""Strands: SummarizingConversationManager, with repeated errors that the input is too long."""
 
 from __future__ import annotations
 

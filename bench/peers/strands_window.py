@@ -1,4 +1,4 @@
-"""Strands: SlidingWindowConversationManager, told again and again that the input is too long."""
+"""Strands: SlidingWindowConversationManager, with repeated errors that the input is too long."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ __all__ = ["compact", "dump", "load"]
 
 
 def compact(agent: Agent, task: Task) -> Agent:
-    # A window of all messages is narrowed from turn to turn, as far as it must be.
+    # A window of all messages is narrowed from turn to turn, as far as necessary.
     manager = SlidingWindowConversationManager(window_size=len(agent.messages), pin_first=1)
     return reduce(manager, agent, task)

@@ -1,8 +1,9 @@
 """
-What every adapter is told: how much is allowed, how to count it, and who writes summaries.
+The task of every adapter: the budget, the counter, and the summarizer.
 
-All libraries get the same: characters are counted at the rate of this very conversation, so that
-none has to guess how dense its text is, and of the budget the same share is left to a summary.
+It is the same for all libraries: characters are counted at the rate of this very conversation, so
+that none must guess the density of its text, and the same share of the budget is left to a
+summary.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from extractive import Standin
 
 SUMMARY_SHARE = 0.45
 """
-The share of a budget that is left to a summary where a library writes one. Of 0.3, 0.45 and 0.6
-this kept the most of what was needed later, as the mean of three libraries on recorded sessions.
+The share of a budget for a summary, if a library writes one. Of 0.3, 0.45 and 0.6
+this retained the most of what was needed later, as the mean of three libraries on recorded
+sessions.
 """
 
 FRAME = 400
-"""Characters that are left to the words which libraries put around a summary."""
+"""Characters reserved for the words that libraries put around a summary."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Task:
     model: Standin
 
     def tokens(self, characters: int) -> int:
-        """Return how many tokens so many characters take."""
+        """Return the tokens of a number of characters."""
         return round(characters * self.rate)
 
     def count(self, text: str) -> int:
@@ -46,28 +48,28 @@ class Task:
 
     @property
     def summary(self) -> int:
-        """What a summary may take, in tokens."""
+        """Room for a summary, in tokens."""
         return max(1, int(self.budget * SUMMARY_SHARE))
 
     @property
     def kept(self) -> int:
-        """What may stay as it is beside a summary, in tokens."""
+        """Room for unchanged messages next to a summary, in tokens."""
         return max(1, self.budget - self.summary - min(self.frame, self.budget // 4))
 
     @property
     def frame(self) -> int:
-        """What the words around a summary may take, in tokens."""
+        """Room for the words around a summary, in tokens."""
         return self.tokens(FRAME)
 
     def rest(self, messages: Iterable[dict[str, Any]]) -> Task:
-        """Return the task that is left when these messages, in chat format, stay anyway."""
+        """Return the remaining task if these messages, in chat format, always stay."""
         taken = self.tokens(sum(map(characters, messages)))
         left = max(1, self.budget - taken)
         return Task(left, self.rate, self.model.within(self.summary))
 
 
 def fitting(sizes: Sequence[int], most: int) -> int:
-    """Return how many of the last sizes fit together, at least one if there are any."""
+    """Return how many of the last sizes fit, at least one if there are any."""
     count = 0
     for size in reversed(sizes):
         most -= size
@@ -78,7 +80,7 @@ def fitting(sizes: Sequence[int], most: int) -> int:
 
 
 def characters(message: dict[str, Any]) -> int:
-    """Return how many characters of a message, in chat format, a model reads."""
+    """Return the number of characters that a model reads of a message in chat format."""
     calls = message.get("tool_calls") or ()
     functions = [call.get("function") or {} for call in calls if isinstance(call, dict)]
     return len(text_of(message.get("content"))) + sum(
@@ -98,7 +100,7 @@ def text_of(content: Any) -> str:
 
 
 def arguments_of(call: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call in chat format as an object; what is none is wrapped."""
+    """Return the arguments of a call in chat format as an object; other values are wrapped."""
     written = (call.get("function") or {}).get("arguments") or "{}"
     try:
         value = json.loads(written)
@@ -118,7 +120,7 @@ def chat_call(number: str | None, name: str, arguments: Any) -> dict[str, Any]:
 def split_system(
     messages: list[dict[str, Any]],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Split off the system prompt at the head, which most agents keep beside the messages."""
+    """Split off the system prompt at the head, which most agents store separately."""
     for index, message in enumerate(messages):
         if message.get("role") not in ("system", "developer"):
             return messages[:index], messages[index:]
@@ -126,7 +128,7 @@ def split_system(
 
 
 def chat_names(messages: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the name of the tool by the id of its call."""
+    """Return tool names by the ids of their calls."""
     return {
         str(call.get("id", "")): str((call.get("function") or {}).get("name", ""))
         for message in messages

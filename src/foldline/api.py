@@ -1,4 +1,4 @@
-"""Wiring: the only place that names concrete formats, counters and policies together."""
+"""`compact` and `count`: the only place that wires concrete formats, counters and policies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 Wire = TypeVar("Wire")
-"""Messages of a caller, of whatever type: a list of them, or a request body."""
+"""The caller's messages, of any type: a list, or a request body."""
 
 
 @frozen
@@ -40,8 +40,8 @@ class Compaction(Generic[Wire]):
     """
     The result of `compact`.
 
-    ``messages`` is in the shape that came in; it is the very object that came in unless the
-    receipt's status is "compacted". ``transcript`` is what was read, ``shown`` what is left.
+    ``messages`` has the shape of the input, and is the input object itself unless the receipt's
+    status is "compacted". ``transcript`` is the decoded input, ``shown`` the resulting view.
     """
 
     messages: Wire
@@ -52,12 +52,12 @@ class Compaction(Generic[Wire]):
 
     def recall(self, handle: str, **access: Any) -> Recalled:
         """
-        Return what was removed under a handle, in part or by a question.
+        Return removed content by its handle, whole, in part or by a question.
 
         Args:
-            handle: A handle that a stub, a snapshot or the receipt names.
-            access: ``query``, ``grep``, ``lines``, ``max_tokens`` and what else
-                `foldline.recall.recall` takes.
+            handle: A handle in a stub, a snapshot or the receipt.
+            access: ``query``, ``grep``, ``lines``, ``max_tokens`` and further arguments of
+                `foldline.recall.recall`.
 
         Raises:
             RecallError: The handle is unknown, or the slice does not exist.
@@ -97,32 +97,31 @@ def compact(
     config: Config | None = None,
 ) -> Compaction[Wire]:
     """
-    Bring a conversation within a budget.
+    Compact a conversation to fit a budget.
 
     Args:
         messages: Messages, or a whole request body, in any supported wire format.
-        budget: The most tokens that the returned messages may take: 8_000, "8k", or "25%" of now.
-        window: Instead of a budget, the model's window in tokens; then a compaction happens only
-            when it is due.
-        format: The wire format, or "auto" to recognise it.
-        policy: A policy or its name, instead of the one that ``config`` names and tunes.
-        model: The model that will read the messages: tells how to count, and its window.
-        summarizer: A model, or a function that gets an `Ask` and returns a `Reply` or a text. Its
-            account stands at the head of the snapshot when it can be used; otherwise lines alone
-            do. Or a name: "same", "light", "openai:gpt-5-mini"; see `foldline.models.model`.
-        focus: What is to be remembered above all, in your own words.
-        force: Compact although it is not due: a history that fits becomes smaller all the same.
-        start: Position or id of the message from which on everything is folded, due or not; what
-            comes before it stays as it is.
-        up_to: Position or id of the last message that is folded; what comes after it stays.
-        counter: What counts a text; default the best at hand.
+        budget: Maximum tokens of the returned messages: 8_000, "8k", or "25%" of the current size.
+        window: Instead of a budget, the model's window in tokens; then compact only if due.
+        format: The wire format, or "auto" to detect it.
+        policy: A policy or its name, instead of that of ``config``.
+        model: The model that will read the messages; decides token counting and the window.
+        summarizer: A model, or a function that takes an `Ask` and returns a `Reply` or a text. Its
+            summary heads the snapshot if it is usable; otherwise the snapshot has only quoted
+            lines. Or a name: "same", "light", "openai:gpt-5-mini"; see `foldline.models.model`.
+        focus: The content to remember above all, in your own words.
+        force: Compact even if it is not due: a history that fits is reduced too.
+        start: Position or id of the first message to fold, due or not; earlier messages are kept
+            unchanged.
+        up_to: Position or id of the last message to fold; later messages are kept.
+        counter: Counts the tokens of a text; default the best available.
         pins: Positions or ids of messages that must stay.
-        tools: Tool schemas that are sent besides the messages.
-        system: A system prompt that is sent besides the messages.
-        config: Everything else that can be set and matters to a single call.
+        tools: Tool schemas that are sent with the messages.
+        system: A system prompt that is sent with the messages.
+        config: All other settings that apply to a single call.
 
     Returns:
-        The messages in the shape that came in, with a receipt.
+        The messages in the shape of the input, with a receipt.
 
     Raises:
         InputError: The messages cannot be read; the error names the message and the field. Or
@@ -161,9 +160,9 @@ def count(
 
     Args:
         messages: Messages, or a whole request body, in any supported wire format.
-        model: The model that will read them, by any of its names: tells how to count.
-        format: The wire format, or "auto" to recognise it.
-        counter: What counts a text; default the best at hand for the model.
+        model: The model that will read them, by any of its names; decides how tokens are counted.
+        format: The wire format, or "auto" to detect it.
+        counter: Counts the tokens of a text; default the best available for the model.
     """
     wire = _dialect(messages, format)
     counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
@@ -171,7 +170,7 @@ def count(
 
 
 def counter_for(transcript: Transcript, model: str | None) -> TokenCounter:
-    """Return what counts a transcript: as a model does, with the media rules of its provider."""
+    """Return the counter for a transcript: a model's vocabulary and its provider's media rules."""
     wire = DIALECTS.get(transcript.dialect)
     return TokenCounter(
         choose_counter(_known_name(model or "")), provider=wire.provider if wire else "openai"
@@ -206,12 +205,12 @@ def compact_transcript(
         focus=focus,
         summary=settings.summary,
     )
-    answer: Callable[[Ask], Reply] = _nobody
+    answer: Callable[[Ask], Reply] = _no_summarizer
     if summarizer is not None:
-        # Imported here: what answers knows of threads, which nothing else here needs.
+        # Imported here: it uses threads, which nothing else here needs.
         from foldline.ask_runner import reader_of, run_ask
 
-        # A number of tokens says nothing about the window of who answers.
+        # A budget in tokens implies nothing about the summarizer's window.
         is_window = budget.resolved and not budget.fixed
         context = replace(
             context, reader=reader_of(summarizer, budget.scale if is_window else UNKNOWN_WINDOW)
@@ -223,12 +222,12 @@ def compact_transcript(
     return Compaction(None, receipt, transcript, compacted, counter)
 
 
-def _nobody(_: Ask) -> Reply:
+def _no_summarizer(_: Ask) -> Reply:
     return Reply(error="no summarizer was given", retry=False, attempts=0)
 
 
 EMPTY: Final = {"contents": "gemini", "input": "openai-responses"}
-"""In which dialect a request body without any message is, by where these would be."""
+"""The dialect of a request body without messages, by the field that would hold them."""
 
 
 def _dialect(messages: Any, name: str) -> Dialect:
@@ -262,13 +261,13 @@ def _warning(model: str) -> str:
 def answering(
     summarizer: Model | Callable[[Ask], Reply | str] | str | None, config: Config, model: str
 ) -> Iterator[Model | Callable[[Ask], Reply | str] | None]:
-    """Make the client of a summarizer that is named, and close it afterwards."""
+    """Create the client of a summarizer given by name, and close it afterwards."""
     if summarizer is None and config.summarizer != EMBEDDED:
         summarizer = config.summarizer
     if not isinstance(summarizer, str) or summarizer == EMBEDDED:
         yield None if isinstance(summarizer, str) else summarizer
         return
-    # Imported here: it loads the network, which nothing else here needs.
+    # Imported here: it loads networking code, which nothing else here needs.
     from foldline.models.factory import summarizer as named
 
     with named(summarizer, of=model) as client:
@@ -286,15 +285,15 @@ def _parse_budget(
 def _partial(
     transcript: Transcript, counts: TokenCounter, ends: Sequence[int | str | None], limits: Budget
 ) -> tuple[Policy, Budget]:
-    from foldline.summary.span import Span, partial
+    from foldline.summary.span import Span, plan_span
 
     span = Span(*("" if end is None else transcript.resolve_id(end) for end in ends))
     view = View.of(transcript.messages, counts, dialect=transcript.dialect)
-    return partial(view, span, limits if limits.fixed else None)
+    return plan_span(view, span, limits if limits.fixed else None)
 
 
 def _settings(config: Config | None, model: str, window: int | None) -> Config:
-    """Return a configuration, with the window of a model that is named."""
+    """Return a configuration, with the window of a named model."""
     if config is not None and not isinstance(config, Config):
         raise BudgetError(f"config is a foldline.Config, not {config!r:.40}.")
     if not model:
@@ -307,10 +306,10 @@ def _settings(config: Config | None, model: str, window: int | None) -> Config:
 
 def budget_for(budget: int | None, window: int | None, overhead: int, config: Config) -> Budget:
     """
-    Return what messages may take.
+    Return the budget of messages.
 
     Args:
-        budget: The largest number of tokens; or
+        budget: The maximum number of tokens; or
         window: the model's window, in tokens.
         overhead: Tokens of system prompt and tool schemas.
         config: The thresholds.

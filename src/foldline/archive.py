@@ -1,4 +1,4 @@
-"""The archive: every session in a store, and what was removed from any of them."""
+"""The archive: every session in a store, and recall of content removed from any of them."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
 
 LAST_DAY: Final = 253_402_128_000.0
-"""What a calendar ends with, the year 9999, in seconds since 1970."""
+"""The end of the calendar, the year 9999, in seconds since 1970."""
 
 
 class Archive:
     """
-    All sessions of a store, for programs that look at more than one.
+    All sessions of a store, for programs that use more than one.
 
     Args:
-        store: Where the sessions are.
+        store: The store of the sessions.
         clock: Returns seconds since 1970.
     """
 
@@ -52,22 +52,22 @@ class Archive:
         Open the archive in a file or a database; see `foldline.stores.opening.open_store`.
 
         Raises:
-            StoreError: It cannot be opened, is no archive, or encrypted with another key.
+            StoreError: It cannot be opened, is not an archive, or is encrypted with another key.
         """
         from foldline.stores.opening import open_store
 
         return cls(open_store(path, key=key))
 
     def sessions(self) -> tuple[SessionInfo, ...]:
-        """List the sessions with their sizes, the one that was changed last first."""
+        """Return the sessions with their sizes, most recently changed first."""
         return self._store.sessions()
 
     def messages(self, name: str) -> tuple[Message, ...]:
         """
-        Return the log of a session, every message as it was.
+        Return the log of a session, with every original message.
 
         Raises:
-            RecallError: There is no session of this name.
+            RecallError: There is no session with this name.
         """
         return tuple(self._log(self._load(name)))
 
@@ -76,11 +76,11 @@ class Archive:
         Return every message of a session that can still be read, in order.
 
         Args:
-            name: A session that is damaged.
+            name: The name of a damaged session.
 
         Raises:
-            RecallError: There is no session of this name.
-            StoreError: Nothing of it can be read.
+            RecallError: There is no session with this name.
+            StoreError: No message can be read.
         """
         stored = self._load(name)
         found: list[Message] = []
@@ -95,7 +95,7 @@ class Archive:
                 position += 1
             except StoreError as error:
                 damage = damage or error
-                position = next_kept(stored.ids, position + 1)  # however long a hole is
+                position = next_kept(stored.ids, position + 1)  # skip a gap of any length
         if damage is not None and not found:
             raise damage
         return tuple(found)
@@ -115,26 +115,26 @@ class Archive:
 
     def compactions(self, name: str) -> tuple[Batch, ...]:
         """
-        Return what was ever done to the view of a session, in order: also what was taken back.
+        Return all batches of edits of a session, in order, including undone ones.
 
         Raises:
-            RecallError: There is no session of this name.
+            RecallError: There is no session with this name.
         """
         return tuple(restore_history(self._load(name)).batches)
 
     def generation(self, name: str) -> int:
-        """Return how often a session was changed."""
+        """Return the number of changes of a session."""
         return self._load(name).generation
 
     def undo(self, name: str) -> Receipt | None:
         """
-        Take the last compaction of a session, which no other program has open, back, durably.
+        Undo the last compaction of a session, durably; no other program may have it open.
 
         Returns:
-            Its receipt; None when no compaction is in effect.
+            Its receipt; None if no compaction is in effect.
 
         Raises:
-            StoreError: Somebody else changed the session meanwhile; nothing was recorded.
+            StoreError: Another writer changed the session meanwhile; nothing was recorded.
         """
         stored = self._load(name)
         last = restore_history(stored).last()
@@ -147,26 +147,26 @@ class Archive:
 
     def receipts(self, name: str) -> tuple[Receipt, ...]:
         """
-        Return the receipts of what was tried on a session, in order, undone compactions included.
+        Return the receipts of all compaction attempts on a session, in order, also undone ones.
 
         Raises:
-            RecallError: There is no session of this name.
+            RecallError: There is no session with this name.
         """
         return tuple(batch.receipt for batch in self.compactions(name))
 
     def size(self) -> int:
-        """Return what everything takes, in bytes."""
+        """Return the total size, in bytes."""
         return self._store.size()
 
     def save(self, name: str, transcript: Transcript, receipt: Receipt) -> str:
         """
-        Keep a transcript that was compacted as a whole, so that its handles are recalled.
+        Save a transcript that was compacted as a whole, so that its handles can be recalled.
 
         Args:
-            name: What to call the session. A session of this name goes on if the transcript does;
-                if the transcript says something else, another session is started beside it.
+            name: The name of the session. An existing session is continued if the transcript
+                continues it; otherwise a session with another name is created.
             transcript: The original, with ids.
-            receipt: What the compaction did; the compaction before it is no longer in effect.
+            receipt: The receipt of the compaction; the previous compaction is no longer in effect.
 
         Returns:
             The name of the session.
@@ -198,13 +198,13 @@ class Archive:
         return stored.head.name
 
     def _place(self, name: str, dialect: str, numbers: list[str]) -> StoredSession:
-        """Return the session that the messages continue, a new one where none does."""
+        """Return the session that the messages continue, or a new one."""
         attempt, title = 1, name
         while True:
             stored = self._store.begin(SessionHead(title, dialect, created=self._clock()))
             size = len(stored.messages)
             same = list(stored.ids) == numbers[:size]
-            # What one format reads as a tool call may be opaque to another.
+            # A tool call of one format may be opaque to another.
             if same and stored.head.dialect == dialect:
                 return stored
             attempt += 1
@@ -212,18 +212,18 @@ class Archive:
 
     def delete(self, *names: str) -> int:
         """
-        Remove sessions for good, with every content that no other session holds.
+        Delete sessions permanently, with every content that no other session holds.
 
         Returns:
-            How many of them there were.
+            The number of deleted sessions.
 
         Raises:
-            StoreError: Nothing was removed, or old bytes are still in the log of the file.
+            StoreError: Nothing was deleted, or old bytes are still in the log of the file.
         """
         return self._store.delete(names)
 
     def prune(self, retention: Retention) -> tuple[str, ...]:
-        """Delete what may no longer be kept; return the names of the sessions that went."""
+        """Delete sessions beyond the retention limits; return their names."""
         return prune(self._store, retention, self._clock())
 
     def recall(
@@ -235,18 +235,18 @@ class Archive:
         **access: Any,
     ) -> Recalled:
         """
-        Return the original content behind a handle of any session.
+        Return the original content of a handle of any session.
 
-        The newest session that gave the handle out answers first.
+        The newest session that issued the handle takes precedence.
 
         Args:
-            handle: A handle that a stub, a snapshot or a receipt names.
-            session: Where to look; None for everywhere.
-            counter: Counts tokens, for ``max_tokens``; default the best at hand.
-            access: What of it to return; see `foldline.recall.recall`.
+            handle: A handle in a stub, a snapshot or a receipt.
+            session: The session to search; None for all.
+            counter: Counts tokens, for ``max_tokens``; default the best available.
+            access: The part to return; see `foldline.recall.recall`.
 
         Raises:
-            RecallError: The handle names nothing, or several things in its session.
+            RecallError: The handle is unknown, or ambiguous in its session.
         """
         found = self._holding(handle, session)
         if found is None:
@@ -269,20 +269,20 @@ class Archive:
         """
         Return the passages of past sessions that answer a question best.
 
-        Each comes under a handle that `recall` takes, with the name of its session. The newest
-        sessions are searched first; after some seconds or characters the search ends, and
-        ``before`` reaches the others.
+        Each has a handle for `recall` and the name of its session. The newest sessions are
+        searched first; the search stops after a limit of seconds or characters, and ``before``
+        reaches the others.
 
         Args:
             query: Words of the question.
-            session: Only this one; None for all.
-            before: Only sessions last changed before this moment, in seconds since 1970.
-            start: How many passages were given before.
-            max_tokens: The most that the text may take, in tokens.
-            counter: Counts tokens; default the best at hand.
+            session: Only this session; None for all.
+            before: Only sessions last changed before this time, in seconds since 1970.
+            start: The number of passages already returned.
+            max_tokens: Maximum size of the text, in tokens.
+            counter: Counts tokens; default the best available.
 
         Raises:
-            RecallError: The query has no words, or there is no session of this name.
+            RecallError: The query has no words, or there is no session with this name.
         """
         if session is not None:
             self._load(session)
@@ -301,15 +301,15 @@ class Archive:
         return PastSession(title, self._load_messages(info.head.name))
 
     def _load_messages(self, name: str) -> Iterator[Message]:
-        """Yield the messages of a session that may have been deleted by now."""
+        """Yield the messages of a session, which may have been deleted meanwhile."""
         stored = self._find(name)
         yield from () if stored is None else self._log(stored)
 
     def _holding(self, handle: str, session: str | None) -> tuple[StoredSession, History] | None:
-        """Find the newest session that gave out a handle, or else that has something under it."""
+        """Find the newest session that issued a handle, or else one that has content under it."""
         prefix, _ = parse(handle)
         has_message = list(dict.fromkeys(name for name, _ in self._store.find(prefix)))
-        # Those that hold a message of this name first: most often no other one need be read.
+        # Sessions with a message of this id first: usually no other one need be read.
         names = [session] if session else dict.fromkeys((*has_message, *self._store.names()))
         best = damage = None
         for name in names:
@@ -333,7 +333,7 @@ class Archive:
         return best
 
     def _unknown_handle_error(self, handle: str) -> FoldlineError:
-        """Return the error for a handle that no session knows, naming what is near."""
+        """Return the error for an unknown handle, with similar ones."""
         near = {number: 0 for name in self._store.names()[:5] for number in self._ids(name)}
         try:
             resolve(handle, near)
@@ -345,7 +345,7 @@ class Archive:
         try:
             stored = self._store.load(name)
             return () if stored is None else list(stored.ids)
-        except StoreError:  # what is near is named as far as it can be read
+        except StoreError:  # similar handles are listed as far as they can be read
             return ()
 
     def _log(self, stored: StoredSession) -> Log:
@@ -364,7 +364,7 @@ class Archive:
 
 
 def _counter(max_tokens: int | None) -> TokenCounter | None:
-    """Return the best counter at hand where one is needed."""
+    """Return the best available counter if one is needed."""
     if max_tokens is None:
         return None
     from foldline.tokens.choose import choose_counter
@@ -380,7 +380,7 @@ def _dialect(name: str) -> Dialect | None:
 
 
 def _form(message: Message, dialect: Dialect | None) -> Any:
-    """Return the message as JSON, unless its wire original alone says everything."""
+    """Return the message as JSON, unless its wire original suffices."""
     if dialect is not None and message.dialect == dialect.name:
         try:
             if list(dialect.decode([message.raw]).messages) == [message]:

@@ -20,11 +20,11 @@ ModelLike: TypeAlias = Model | Callable[[Ask], Reply | str | Awaitable[Reply | s
 
 def reader_of(model: ModelLike | None, window: int) -> ModelLimits | None:
     """
-    Return the limits and prices of a model, None where there is no model.
+    Return the limits and prices of a model, None if there is no model.
 
     Args:
-        model: The model; a function has none of its own.
-        window: The window of a model that does not name it, in tokens.
+        model: The model; a function has no limits of its own.
+        window: The window of a model that does not define one, in tokens.
     """
     if model is None:
         return None
@@ -36,10 +36,10 @@ def reader_of(model: ModelLike | None, window: int) -> ModelLimits | None:
 
 def run_ask(model: ModelLike | None, ask: Ask) -> Reply:
     """
-    Answer an Ask in a program that does not await, within ``ask.seconds``.
+    Answer an Ask in a blocking program, within ``ask.seconds``.
 
-    Every failure becomes the ``error`` of the Reply, without any key that the exception quotes.
-    A call that takes longer is left behind in its thread.
+    Every failure becomes the ``error`` of the Reply, with keys redacted. A call that takes longer
+    is abandoned in its thread.
     """
     call = model.answer if isinstance(model, Model) else model
     if call is None:
@@ -59,10 +59,10 @@ def run_ask(model: ModelLike | None, ask: Ask) -> Reply:
 
 async def arun_ask(model: ModelLike | None, ask: Ask) -> Reply:
     """
-    Answer an Ask in a program that awaits, within ``ask.seconds``; see `run_ask`.
+    Answer an Ask in an async program, within ``ask.seconds``; see `run_ask`.
 
-    What does not await runs in a thread that can be left behind: a worker of the loop would keep
-    the loop from ending. A cancellation is raised.
+    A blocking call runs in a thread that can be abandoned: a worker of the loop would keep the
+    loop from ending. A cancellation propagates.
     """
     call = model.aanswer if isinstance(model, Model) else model
     if call is None:
@@ -76,7 +76,7 @@ async def arun_ask(model: ModelLike | None, ask: Ask) -> Reply:
                 thread = start_thread(lambda: _try_call(call, ask), "foldline-ask")
                 result = await asyncio.wrap_future(thread)
             reply = _as_reply(await result if inspect.isawaitable(result) else result)
-    except Exception as error:  # noqa: BLE001  # as in `_try_call`; a cancellation is no Exception
+    except Exception as error:  # noqa: BLE001  # as in `_try_call`; cancellations pass through
         reply = _timeout_reply(ask) if limit.expired() else Reply(error=explain_error(error))
     return replace(reply, seconds=monotonic() - began)
 
@@ -110,12 +110,12 @@ def _as_reply(result: Any) -> Reply:
 
 
 def is_blocking(model: ModelLike | None) -> bool:
-    """Return True if a program that does not await can ask a model, or if there is none."""
+    """Return True if a model can be called in a blocking program, or if there is none."""
     return not is_async(model.answer if isinstance(model, Model) else model)
 
 
 def is_async(call: Any) -> bool:
-    """Return True for an async function, or an object that is called like one."""
+    """Return True for an async function, or an object with an async ``__call__``."""
     method = getattr(call, "__call__", None)  # noqa: B004  # the method itself is needed
     return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(method)
 
@@ -129,8 +129,8 @@ async def drive_in_threads(steps: Steps[Result], answer: AsyncAnswerer) -> Resul
     """
     Run steps to their end, each in a worker thread, and await the answers in between.
 
-    A cancellation while an answer is awaited ends the steps there. One that comes while a step
-    runs takes effect when that step is done: a transaction is never left half way.
+    A cancellation while an answer is awaited ends the steps there. One during a step takes effect
+    after that step: a transaction is never left incomplete.
 
     Args:
         steps: The steps.
@@ -155,7 +155,7 @@ def _advance(steps: Steps[Result], reply: Reply | None) -> Ask | _Done[Result]:
 
 
 async def run_to_end(work: Coroutine[Any, Any, Result]) -> Result:
-    """Await work that must not stop half way; a cancellation is raised when it is done."""
+    """Await work that must not be interrupted; a cancellation propagates after it is done."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

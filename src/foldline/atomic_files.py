@@ -1,4 +1,4 @@
-"""Writing a file whole: until the new content is on the disk, the file is what it was."""
+"""Atomic file writes: until the new content is on disk, the file keeps its old content."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import IO
 
 def replace_file(path: Path, data: bytes) -> None:
     """
-    Write a file, all of it or nothing; it is durable when this returns.
+    Write a file atomically; it is durable on return.
 
     Args:
-        path: The file; its folder exists.
-        data: What it holds from now on.
+        path: The file; its folder must exist.
+        data: The new content.
 
     Raises:
-        OSError: It cannot be written, and is what it was.
+        OSError: It cannot be written, and is unchanged.
     """
     with open_replacement(path) as file:
         file.write(data)
@@ -28,10 +28,10 @@ def replace_file(path: Path, data: bytes) -> None:
 @contextlib.contextmanager
 def open_replacement(path: Path) -> Iterator[IO[bytes]]:
     """
-    Open what takes the place of a file when the block ends; an error leaves the file as it was.
+    Open a replacement of a file, renamed when the block ends; an error leaves the file unchanged.
 
     Args:
-        path: The file; its folder exists.
+        path: The file; its folder must exist.
 
     Raises:
         OSError: It cannot be written.
@@ -51,16 +51,16 @@ def open_replacement(path: Path) -> Iterator[IO[bytes]]:
 
 def sync_folder(folder: Path) -> None:
     """
-    Make a new name in a folder durable, where the folder may be opened.
+    Make a new name in a folder durable, if the folder can be opened.
 
     Raises:
-        OSError: It cannot be brought to the disk.
+        OSError: It cannot be synchronized to disk.
     """
     try:
         number = os.open(folder, os.O_RDONLY)
     except PermissionError:
-        # Windows opens no folder, and one that may be written need not be readable. The file is in
-        # its place already, so this is no failure; when its name is durable is up to the system.
+        # Windows opens no folders, and a writable folder need not be readable. The file is already
+        # in place, so this is not a failure; the system decides when its name is durable.
         return
     try:
         os.fsync(number)

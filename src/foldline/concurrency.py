@@ -1,10 +1,10 @@
 """
-Threads, time limits and event loops: the one bridge between code that blocks and code that awaits.
+Threads, timeouts and event loops: the one bridge between blocking and async code.
 
-Code of others cannot be stopped from outside. So a call that takes too long is left behind in a
-daemon thread, and a coroutine is cancelled. Requests are written once, with ``async``: a program
-that blocks runs them on one event loop, in a thread of its own that starts with the first of
-them. A deadline then ends a request wherever it is, and so does Ctrl-C.
+Foreign code cannot be stopped from outside. So a call that takes too long is abandoned in a daemon
+thread, and a coroutine is cancelled. Requests are written once, with ``async``: a blocking program
+runs them on one event loop, in its own thread that starts with the first of them. A deadline then
+ends a request at any point, and so does Ctrl-C.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CANCEL_SECONDS: Final = 0.2
 
 
 class DeadlineExceeded(Exception):
-    """A call took longer than it may."""
+    """A call exceeded its timeout."""
 
 
 # --- calls in threads --------------------------------------------------------------------------
@@ -37,10 +37,10 @@ class DeadlineExceeded(Exception):
 
 def start_thread(call: Callable[[], Result], name: str) -> Future[Result]:
     """
-    Start a call in a daemon thread, which does not keep the program from ending.
+    Start a call in a daemon thread, which does not block program exit.
 
     Args:
-        call: What to run; it sees the context variables of the caller.
+        call: The call; it has the context variables of the caller.
         name: The name of the thread.
     """
     future: Future[Result] = Future()
@@ -51,7 +51,7 @@ def start_thread(call: Callable[[], Result], name: str) -> Future[Result]:
     def settle() -> None:
         try:
             future.set_result(context.run(call))
-        except BaseException as error:  # noqa: BLE001  # raised where the result is awaited
+        except BaseException as error:  # noqa: BLE001  # re-raised when the result is awaited
             future.set_exception(error)
 
     threading.Thread(target=settle, name=name, daemon=True).start()
@@ -60,11 +60,11 @@ def start_thread(call: Callable[[], Result], name: str) -> Future[Result]:
 
 def run_with_timeout(call: Callable[[], Result], seconds: float, name: str) -> Result:
     """
-    Return what a call returns, or raise what it raises.
+    Run a call in a thread with a timeout; return its result, or raise its exception.
 
     Args:
-        call: What to run, in a thread of its own.
-        seconds: The time limit; after that the call is left behind in its thread.
+        call: The call, run in its own thread.
+        seconds: The timeout; after that the call is abandoned in its thread.
         name: The name of the thread.
 
     Raises:
@@ -80,7 +80,7 @@ def run_with_timeout(call: Callable[[], Result], seconds: float, name: str) -> R
 def awaited(
     method: Callable[Concatenate[Owner, Given], Result],
 ) -> Callable[Concatenate[Owner, Given], Coroutine[Any, Any, Result]]:
-    """Return a method that is awaited, and runs one that blocks in a worker thread."""
+    """Return an async method that runs a blocking one in a worker thread."""
 
     @wraps(method)
     async def twin(owner: Owner, /, *args: Given.args, **named: Given.kwargs) -> Result:
@@ -94,7 +94,7 @@ def awaited(
     return twin
 
 
-# --- coroutines in programs that block ---------------------------------------------------------
+# --- coroutines in blocking programs -----------------------------------------------------------
 
 _guard = threading.Lock()
 _running: tuple[int, asyncio.AbstractEventLoop] | None = None
@@ -105,7 +105,7 @@ def run_blocking(work: Coroutine[Any, Any, Result]) -> Result:
     Run a coroutine to its end and return its result; an interruption cancels it.
 
     Raises:
-        FoldlineError: This thread runs the very loop that would have to run the coroutine.
+        FoldlineError: This thread runs the loop that would have to run the coroutine.
     """
     loop, ended = _start_loop(), threading.Event()
     if running_loop() is loop:
@@ -126,13 +126,13 @@ def run_blocking(work: Coroutine[Any, Any, Result]) -> Result:
         return future.result()
     except BaseException:
         if future.cancel():
-            # What comes next may need what the work still holds.
+            # Later work may need resources that this work still holds.
             ended.wait(CANCEL_SECONDS)
         raise
 
 
 def iterate_blocking(work: AsyncIterator[Result]) -> Iterator[Result]:
-    """Yield what an async iterator yields; closing this generator closes the iterator."""
+    """Yield the items of an async iterator; closing this generator closes the iterator."""
     try:
         while True:
             try:
@@ -151,7 +151,7 @@ async def _next(work: AsyncIterator[Result]) -> Result:
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the event loop that this thread runs, None where it runs none."""
+    """Return the running event loop of this thread, None if there is none."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -164,7 +164,7 @@ def blocking_loop() -> asyncio.AbstractEventLoop | None:
 
 
 def _start_loop() -> asyncio.AbstractEventLoop:
-    """Return the loop, started if need be; a forked process has none of its parent's threads."""
+    """Return the loop, started if necessary; a forked process has none of its parent's threads."""
     global _running  # one thread for the process, however many clients
     with _guard:
         if _running is None or _running[0] != os.getpid() or _running[1].is_closed():

@@ -21,7 +21,7 @@ from typing import Final
 
 class FoldlineError(Exception):
     """
-    Anything that Foldline raises on purpose.
+    Base class of all errors raised by Foldline.
 
     Args:
         message: One sentence: what is wrong and where.
@@ -44,7 +44,7 @@ class InputError(FoldlineError):
 
     Args:
         message: What is wrong.
-        index: Position of the message, counted from 0; None when the whole input is meant.
+        index: Position of the message, counted from 0; None for the whole input.
         field: Path of the field in that message, such as ``tool_calls[0].id``.
         hint: What to do next.
     """
@@ -70,12 +70,12 @@ class BudgetError(FoldlineError):
 
 class CannotFit(FoldlineError):
     """
-    What must stay is larger than the budget.
+    The protected messages are larger than the budget.
 
     Args:
-        message: What was tried.
-        needed: Tokens that the irreducible part takes.
-        budget: Tokens that were allowed.
+        message: What was attempted.
+        needed: Tokens of the irreducible part.
+        budget: The allowed tokens.
     """
 
     def __init__(self, message: str, *, needed: int, budget: int) -> None:
@@ -89,10 +89,10 @@ class ContextOverflow(FoldlineError):
     A provider rejected a request as too long, and nothing strictly smaller can be sent.
 
     Args:
-        message: What was tried.
-        breakdown: What must stay, in tokens: by "system and tools", "task", "latest", "pinned",
-            "unread", "pending" and "other".
-        limit: The provider's real limit in tokens, None when it did not say.
+        message: What was attempted.
+        breakdown: The irreducible part in tokens, by "system and tools", "task", "latest",
+            "pinned", "unread", "pending" and "other".
+        limit: The provider's real limit in tokens, None if it did not report one.
         hint: What to do next.
     """
 
@@ -114,11 +114,11 @@ class ModelError(FoldlineError):
     A model gave no answer.
 
     Args:
-        message: The error of the provider or the network; never with a key in it.
-        status: The HTTP status, None when there was no response.
-        code: The provider's own code, "" when it gave none.
+        message: The error of the provider or the network, never with a key in it.
+        status: The HTTP status, None if there was no response.
+        code: The provider's own code, "" if there is none.
         retry: Whether the same request may succeed later.
-        wait: Seconds to wait before that, None when the provider did not say.
+        wait: Seconds to wait before that, None if the provider did not specify it.
         hint: What to do next.
     """
 
@@ -150,8 +150,8 @@ class StoreError(FoldlineError):
     Args:
         message: What is wrong.
         hint: What to do next.
-        damaged: Whether something that was kept cannot be read as it was written.
-        session: The session that is damaged, "" where that is not known or none is.
+        damaged: Whether stored content cannot be read as it was written.
+        session: The damaged session, "" if there is none or it is unknown.
     """
 
     def __init__(
@@ -167,9 +167,9 @@ class MissingExtra(FoldlineError):
     An optional package is not installed.
 
     Args:
-        package: The package that is missing.
-        extra: The extra of Foldline that brings it.
-        command: What installs it, where no extra can.
+        package: The missing package.
+        extra: The extra of Foldline that installs it.
+        command: The install command, if no extra exists.
     """
 
     def __init__(self, package: str, extra: str, *, command: str = "") -> None:
@@ -188,4 +188,4 @@ UNREADABLE: Final = (
     ArithmeticError,
     RecursionError,
 )
-"""What interpreting something raises that is not what it should be."""
+"""Exceptions raised when malformed data is interpreted."""

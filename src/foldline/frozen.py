@@ -1,10 +1,10 @@
 """
-Immutable values with named fields: frozen data classes that are made without generating code.
+Immutable values with named fields: frozen data classes without code generation.
 
-`dataclasses` compiles up to eight functions for every class, and loads `inspect` to do so: half of
-what the first `foldline.compact` of a process took. The classes here share their methods; making
-an object takes about twice as long. For everybody else they are data classes with slots:
-`dataclasses.fields`, `replace` and `asdict` take them, and a data class may inherit from them.
+`dataclasses` compiles up to eight functions for every class, and imports `inspect` to do so: half
+the time of the first `foldline.compact` of a process. The classes here share their methods;
+creating an object takes about twice as long. To other code they are data classes with slots:
+`dataclasses.fields`, `replace` and `asdict` accept them, and a data class may inherit from them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Kind = TypeVar("Kind", bound=type)
 Value = TypeVar("Value")
 
 MISSING: Final[Any] = object()
-"""The default of a field that has none."""
+"""The default of a field without a default."""
 
 
 class Field:
@@ -37,7 +37,7 @@ class Field:
         self.repr, self.compare, self.hash = repr, compare, hash
 
     def make_default(self) -> Any:
-        """Return the value of the field in an object that is given none; `MISSING` without one."""
+        """Return the default value of the field; `MISSING` if there is none."""
         return self.default if self.default_factory is MISSING else self.default_factory()
 
 
@@ -53,11 +53,11 @@ def field(
     Describe a field, as `dataclasses.field` does.
 
     Args:
-        default: Its value where none is given.
-        default_factory: Makes that value anew for each object.
-        repr: Whether it stands in the text of an object.
-        compare: Whether it counts when objects are compared and hashed.
-        hash: Whether it counts when they are hashed.
+        default: Its default value.
+        default_factory: Creates the default value for each object.
+        repr: Whether it is part of the repr.
+        compare: Whether it is used in comparisons and hashes.
+        hash: Whether it is used in hashes.
     """
     return Field(default, default_factory, repr, compare, hash and compare)
 
@@ -70,7 +70,7 @@ def fields(kind: Any) -> tuple[Field, ...]:
 
 def replace(value: Value, /, **changes: Any) -> Value:
     """
-    Return a copy of a value, or of any data class, with other values in some fields.
+    Return a copy of a value, or of any data class, with some fields replaced.
 
     Raises:
         TypeError: There is no such field.
@@ -86,7 +86,7 @@ def replace(value: Value, /, **changes: Any) -> Value:
 
 
 def to_dict(value: Any) -> dict[str, Any]:
-    """Return a value as a dictionary of what JSON can hold, the values in its fields too."""
+    """Return a value as a dictionary of JSON values, including nested values."""
     return {one.name: _to_plain(getattr(value, one.name)) for one in fields(value)}
 
 
@@ -98,12 +98,12 @@ def _to_plain(value: Any) -> Any:
     return to_dict(value) if isinstance(value, Frozen) else value
 
 
-# --- how it is a data class ------------------------------------------------------------------
+# --- data class protocol ---------------------------------------------------------------------
 
 
 @cache
 def _dataclass(kind: Any) -> Any:
-    """Return the data class with the same fields, which answers for a class."""
+    """Return the data class with the same fields as a class."""
     import dataclasses
 
     def convert(one: Field) -> Any:
@@ -121,7 +121,7 @@ def _dataclass(kind: Any) -> Any:
 
 
 class _OfDataclass:
-    """An attribute that `dataclasses` looks for in a class, made when it does."""
+    """An attribute that `dataclasses` looks up in a class, created on access."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -131,7 +131,7 @@ class _OfDataclass:
 
 
 class _Signature:
-    """The arguments of a class, for `help` and editors, made when somebody looks."""
+    """The signature of a class, for `help` and editors, created on access."""
 
     def __get__(self, instance: object, kind: Any) -> Signature:
         from inspect import signature
@@ -141,13 +141,13 @@ class _Signature:
         return signature(_dataclass(kind))
 
 
-# --- how it is made --------------------------------------------------------------------------
+# --- construction ----------------------------------------------------------------------------
 
 
 class Frozen:
-    """What the classes share that `frozen` makes."""
+    """The shared base of the classes made by `frozen`."""
 
-    # Without annotations, which would be taken for those of fields.
+    # Without annotations, which would be read as fields.
     __slots__ = ()
     __match_args__ = ()
     __dataclass_fields__ = _OfDataclass("__dataclass_fields__")
@@ -201,7 +201,7 @@ class Frozen:
 
 
 def _rebuild(kind: Any, values: Sequence[Any]) -> Any:
-    """Return a copy of a value from its fields, without the checks that it has passed."""
+    """Rebuild a value from its fields, without repeating its checks."""
     made = object.__new__(kind)
     for assign, value in zip(kind._assign, values, strict=True):
         assign(made, value)
@@ -214,16 +214,16 @@ def frozen(kind: Kind) -> Kind:
     Make a class with annotated fields immutable; the decorator of every value.
 
     Its objects are compared and hashed by their fields and have slots. A class with a
-    `functools.cached_property` has room for it. ``__post_init__`` runs once the fields are set.
+    `functools.cached_property` has a slot for it. ``__post_init__`` runs after the fields are set.
 
     Raises:
         TypeError: A field without a default follows one with a default, or is described by
             `dataclasses.field`.
-        ValueError: A default could be changed, for all objects at once.
+        ValueError: A default is mutable, and shared by all objects.
     """
     space = dict(vars(kind))
     every = {one.name: one for base in reversed(kind.__mro__[1:]) for one in fields(base)}
-    slots = ["__dict__"] * any(isinstance(value, cached_property) for value in space.values())
+    slots = ["__dict__"] * (cached_property in map(type, space.values()))
     for name, hint in space.get("__annotations__", {}).items():
         if not str(hint).startswith(("ClassVar", "typing.ClassVar")):
             slots += [] if name in every else [name]
@@ -241,14 +241,15 @@ def frozen(kind: Kind) -> Kind:
     made._assign = tuple(getattr(made, name).__set__ for name in every)
     made._compared = attrgetter(*[n for n in every if every[n].compare] or ["__class__"])
     made._hashed = attrgetter(*[n for n in every if every[n].hash] or ["__class__"])
-    return made  # type: ignore[no-any-return]  # the class that came in, with slots
+    return made  # type: ignore[no-any-return]  # the same class, with slots
 
 
 def _read_field(name: str, given: Any) -> Field:
     found: Field = given if isinstance(given, Field) else field(default=given)
-    if type(found.default).__module__ == "dataclasses":
+    kind = type(found.default)
+    if kind.__module__ == "dataclasses":
         raise TypeError(f"{name} is described by the field of another module")
-    if isinstance(found.default, (list, dict, set)):
+    if kind.__hash__ is None:
         raise ValueError(f"{name} needs a default_factory: its default could be changed")
     found.name = name
     return found

@@ -1,9 +1,9 @@
 """
-What is made on first use, so that importing Foldline stays cheap: patterns, and public names.
+Objects created on first use, so that importing Foldline stays cheap: patterns, public names, data.
 
 A package lists its public names once, as imports in its ``__init__.pyi``: type checkers read that
-file, and so does the package when it runs. The library `lazy-loader` works like this; importing
-Foldline loads no package of others.
+file, and so does the package at run time. The library `lazy-loader` works like this; importing
+Foldline loads no third-party package.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from typing import Any, Final, cast
 
 def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
     """
-    Return a pattern whose methods work as those of a compiled one.
+    Return a pattern that is compiled on first use and has the methods of a compiled one.
 
-    It is no `re.Pattern` by its type, so it is not given to the functions of `re`.
+    Its type is not `re.Pattern`, so the functions of `re` do not accept it.
 
     Args:
         source: The regular expression.
-        flags: Of `re`, such as ``re.VERBOSE``.
+        flags: Flags of `re`, such as ``re.VERBOSE``.
 
     Raises:
-        re.error: At the first use, where the expression is not valid.
+        re.error: On first use, if the expression is invalid.
     """
     return cast("re.Pattern[str]", _LazyPattern(source, flags))
 
@@ -37,8 +37,8 @@ class _LazyPattern:
         self._source, self._flags = source, flags
 
     def __getattr__(self, name: str) -> Any:
-        """Take over an attribute of the compiled pattern, so that the next use finds it here."""
-        if name.startswith("_"):  # what copying and pickling look for
+        """Cache an attribute of the compiled pattern on this object."""
+        if name.startswith("_"):  # looked up by copying and pickling
             raise AttributeError(name)
         value = getattr(re.compile(self._source, self._flags), name)
         setattr(self, name, value)
@@ -53,10 +53,10 @@ def attach_stub(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
     """
     Return the ``__getattr__`` and ``__dir__`` of a package whose stub imports its public names.
 
-    ``__all__`` is found like the other names, so nothing is read before the first of them is used.
+    ``__all__`` is resolved like the other names, so nothing is read before the first use.
 
     Args:
-        package: Its name.
+        package: The name of the package.
     """
     exports = cache(partial(_exports, package))
 
@@ -76,7 +76,17 @@ def attach_stub(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
 
 def _exports(package: str) -> dict[str, str]:
     """Map each name that the stub of a package imports to the module it comes from, sorted."""
-    from pkgutil import get_data  # only once a name is used
-
-    stub = (get_data(package, "__init__.pyi") or b"").decode()
+    stub = read_data(package, "__init__.pyi").decode()
     return {name: module for module, name in sorted(_IMPORT.findall(stub), key=itemgetter(1))}
+
+
+def read_data(package: str, name: str) -> bytes:
+    """
+    Return a file of a package, as `pkgutil.get_data` does, without all that it imports.
+
+    Raises:
+        OSError: There is no such file.
+    """
+    module: Any = import_module(package)
+    data: bytes = module.__spec__.loader.get_data(f"{module.__path__[0]}/{name}")
+    return data

@@ -1,8 +1,8 @@
 """
-A folder that is not left: files are opened step by step from it, and no link is followed.
+File access confined to a folder: paths are opened step by step, and no link is followed.
 
-What a path leads to is decided by the system while it is opened, not by looking at it before, so
-that no link can be put in its place in between.
+The system resolves a path while opening it, instead of a check beforehand, so that no link can be
+swapped in between.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_FOLDERS: Final = 32
 
 PATIENCE: Final = 5.0
 PAUSE: Final = 0.01
-"""Seconds that a change waits for others to be done, and between two looks."""
+"""Lock timeout and polling interval, in seconds."""
 
 _QUIET = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE = _QUIET | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -33,7 +33,7 @@ _FILE = _QUIET | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 @frozen
 class Content:
-    """The bytes of a file, its mode, and when it was changed, in nanoseconds since 1970."""
+    """The bytes of a file, its mode, and its modification time, in nanoseconds since 1970."""
 
     data: bytes
     mode: int
@@ -41,7 +41,7 @@ class Content:
 
 
 class TooLarge(InputError):
-    """A file has more bytes than may be read."""
+    """A file is larger than the limit."""
 
 
 @contextlib.contextmanager
@@ -54,7 +54,7 @@ def open_file(root: Path, parts: Sequence[str]) -> Iterator[int]:
         parts: The folders inside it, and the name.
 
     Raises:
-        OSError: It is not there, or something on the way is a link.
+        OSError: It does not exist, or the path contains a link.
     """
     *folders, name = parts
     with contextlib.ExitStack() as stack:
@@ -69,7 +69,7 @@ def open_file(root: Path, parts: Sequence[str]) -> Iterator[int]:
 
 @contextlib.contextmanager
 def open_folder(root: Path, folders: Sequence[str], *, make: bool = False) -> Iterator[int]:
-    """Open a folder inside another one, making what is missing if asked to; see `open_file`."""
+    """Open a folder inside another one, optionally creating it; see `open_file`."""
     with contextlib.ExitStack() as stack:
 
         def enter(part: str | Path, flags: int, inside: int | None) -> int:
@@ -92,15 +92,15 @@ def read_content(number: int, most: int) -> Content:
 
     Args:
         number: Its descriptor.
-        most: Bytes that it may have.
+        most: Maximum size, in bytes.
 
     Raises:
-        TooLarge: It has more.
-        OSError: It is no regular file, or cannot be read.
+        TooLarge: It is larger.
+        OSError: It is not a regular file, or cannot be read.
     """
     status = os.fstat(number)
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(0, "it is no regular file")
+        raise OSError(0, "it is not a regular file")
     pieces, left = [], most + 1
     while left > 0 and (piece := os.read(number, min(left, 1 << 16))):
         pieces.append(piece)
@@ -118,14 +118,14 @@ class Root:
         path: The folder.
 
     Raises:
-        StoreError: It is none, or this system cannot keep to it.
+        StoreError: It is not a folder, or this system does not support confinement.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).resolve()
-        self._given = os.path.abspath(path)  # noqa: PTH100  # the path as it is called, links kept
+        self._given = os.path.abspath(path)  # noqa: PTH100  # the path as given, links kept
         if not self.path.is_dir():
-            raise StoreError(f"{self.path} is no folder.", hint="Name one that exists.")
+            raise StoreError(f"{self.path} is not a folder.", hint="Name one that exists.")
 
     def parts(self, path: str) -> tuple[str, ...]:
         """
@@ -135,12 +135,12 @@ class Root:
             path: Relative to the root, or absolute and inside it.
 
         Raises:
-            InputError: It leads outside, or is no path of a file.
+            InputError: It leads outside, or is not the path of a file.
         """
         plain = path.strip()
         odd = any(ord(sign) < 32 or 0xD800 <= ord(sign) < 0xE000 for sign in plain)
         if not plain or odd or len(plain) > LONGEST_PATH:
-            raise InputError(f"{path[:60]!r} is no path of a file")
+            raise InputError(f"{path[:60]!r} is not the path of a file")
         tops = [f"{top.rstrip('/')}/" for top in (str(self.path), self._given)]
         plain = plain.removeprefix(next(filter(plain.startswith, tops), ""))
         plain = posixpath.normpath(plain)
@@ -152,16 +152,16 @@ class Root:
         return parts
 
     def read(self, parts: Sequence[str], most: int) -> Content:
-        """Read a file of at most so many bytes; errors: see `read_content`, `open_file`."""
+        """Read a file up to a size limit; for errors see `read_content` and `open_file`."""
         with open_file(self.path, parts) as number:
             return read_content(number, most)
 
     def replace(self, parts: Sequence[str], data: bytes, mode: int = 0o644) -> None:
         """
-        Write a file, all of it or nothing, durably; folders that are missing are made.
+        Write a file atomically and durably; missing folders are created.
 
         Raises:
-            OSError: It cannot be written, and is what it was.
+            OSError: It cannot be written, and is unchanged.
         """
         *folders, name = parts
         with open_folder(self.path, folders, make=True) as folder:
@@ -184,10 +184,10 @@ class Root:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """
-        Keep others, in this process and in others, from changing files meanwhile.
+        Lock the files against changes by other threads and processes.
 
         Raises:
-            StoreError: They are not done in time, or this system has no such lock.
+            StoreError: The lock is not free in time, or this system has no such lock.
         """
         try:
             import fcntl
@@ -202,7 +202,7 @@ class Root:
                 except BlockingIOError:
                     if time.monotonic() >= end:
                         raise StoreError(
-                            f"Somebody else has been changing files in {self.path} for too long.",
+                            f"Another writer keeps changing files in {self.path}.",
                             hint="Try again.",
                         ) from None
                     time.sleep(PAUSE)

@@ -1,4 +1,4 @@
-"""What stores ask of a database, whichever it is: statements, and transactions around them."""
+"""The database port of stores: statements and transactions, for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ TYPES: Final = {
     "by_key": ("WITHOUT ROWID", ""),
 }
 """
-What SQLite and PostgreSQL say in a table for: keys that the database gives, that it never gives
-again, that come with the row; texts that are ordered letter by letter, and others; numbers; bytes;
-and the end of a table whose rows are found by their key alone.
+Column types of SQLite and PostgreSQL: generated keys, keys never reused, keys given with the row;
+texts ordered by code point, and others; numbers; bytes; and the suffix of a table whose rows are
+found only by their key.
 """
 
 
 def sqlite_tables(statements: Iterable[str]) -> tuple[str, ...]:
-    """Return statements that make tables for SQLite; in braces they have names of `TYPES`."""
+    """Return the statements for SQLite; names in braces are replaced by `TYPES`."""
     return _fill(statements, 0)
 
 
 def postgres_tables(statements: Iterable[str]) -> tuple[str, ...]:
-    """Return such statements for PostgreSQL."""
+    """Return the statements for PostgreSQL; see `sqlite_tables`."""
     return _fill(statements, 1)
 
 
 def _fill(statements: Iterable[str], database: int) -> tuple[str, ...]:
-    words = {name: both[database] for name, both in TYPES.items()}
-    return tuple(one.format_map(words) for one in statements)
+    types = {name: both[database] for name, both in TYPES.items()}
+    return tuple(one.format_map(types) for one in statements)
 
 
 class Rows(Protocol):
-    """What a statement found."""
+    """The result of a statement."""
 
     @property
     def rowcount(self) -> int:
-        """How many rows a change touched."""
+        """The number of rows changed."""
         ...
 
     def fetchone(self) -> Any:
@@ -66,18 +66,18 @@ class Rows(Protocol):
         ...
 
     def fetchall(self) -> list[Any]:
-        """Return the rows that are left."""
+        """Return the remaining rows."""
         ...
 
     def fetchmany(self, size: int, /) -> list[Any]:
-        """Return the next rows, at most so many."""
+        """Return up to ``size`` next rows."""
         ...
 
     def __iter__(self) -> Iterator[Any]: ...
 
 
 class Connection(Protocol):
-    """Runs statements; a value stands where they have a question mark, or ``:name``."""
+    """Runs statements, with ``?`` or ``:name`` as placeholders of values."""
 
     def execute(self, statement: str, parameters: Parameters = (), /) -> Rows:
         """Run one statement."""
@@ -89,18 +89,18 @@ class Connection(Protocol):
 
 
 class Database(Protocol):
-    """A place for rows that several processes share. Every method raises StoreError."""
+    """A database shared by several processes. Every method raises StoreError."""
 
     def reading(self) -> AbstractContextManager[Connection]:
-        """Look at one moment of the database."""
+        """Begin a read-only transaction on one snapshot of the database."""
         ...
 
     def writing(self) -> AbstractContextManager[Connection]:
-        """Change the database, all or nothing; what is committed stays."""
+        """Begin an atomic, durable write transaction."""
         ...
 
     def size(self) -> int:
-        """Return what it takes on the disk, in bytes."""
+        """Return its size on disk, in bytes."""
         ...
 
     def close(self) -> None:

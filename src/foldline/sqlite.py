@@ -1,8 +1,8 @@
 """
-One SQLite file that several processes share: opened, brought up to date, changed in transactions.
+One SQLite file shared by several processes: opening, migrations, transactions.
 
-The file is in WAL mode: any number of readers beside one writer, who waits for the one before. A
-process that is killed leaves what it had committed, and nothing else.
+The file is in WAL mode: any number of readers and one writer at a time. A killed process leaves
+its committed changes, and nothing else.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from foldline.frozen import frozen
 @frozen
 class Schema:
     """
-    What a file holds.
+    The content of a file.
 
     Args:
-        mark: Tells the files of this kind from others; SQLite's ``application_id``.
-        steps: The statements that lead from each version to the next; steps only go forward.
-        what: What to call such a file, as in "memory".
+        mark: Identifies the files of this kind; SQLite's ``application_id``.
+        steps: The statements of each migration; migrations only go forward.
+        what: The kind of file in messages, such as "memory".
     """
 
     mark: int
@@ -38,12 +38,12 @@ class Schema:
 
 def migrate(connection: sqlite3.Connection, schema: Schema, name: str) -> None:
     """
-    Bring a file to the newest version, in one transaction.
+    Migrate a file to the newest version, in one transaction.
 
     Args:
-        connection: In autocommit mode.
-        schema: What the file is to hold.
-        name: What to call the file in messages.
+        connection: A connection in autocommit mode.
+        schema: The target schema.
+        name: The name of the file in messages.
 
     Raises:
         StoreError: The file is another program's, or a newer Foldline's.
@@ -52,7 +52,7 @@ def migrate(connection: sqlite3.Connection, schema: Schema, name: str) -> None:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Read again: another process may have been faster while this one waited for the lock.
+        # Read again: another process may have migrated while this one waited for the lock.
         for step in schema.steps[_version(connection, schema, name) :]:
             for statement in step:
                 connection.execute(statement)
@@ -66,7 +66,7 @@ def migrate(connection: sqlite3.Connection, schema: Schema, name: str) -> None:
 
 
 def _version(connection: sqlite3.Connection, schema: Schema, name: str) -> int:
-    # One statement sees one moment of the file, which another process may be in the middle of.
+    # One statement reads a consistent state, while another process may be migrating.
     mark, version, tables = connection.execute(
         "SELECT (SELECT application_id FROM pragma_application_id), "
         "(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_master)"
@@ -74,7 +74,7 @@ def _version(connection: sqlite3.Connection, schema: Schema, name: str) -> int:
     if mark != schema.mark and (mark or version or tables):
         raise StoreError(
             f"{name} is a database of another program, no {schema.what}.",
-            hint="Name another file; this one was left as it is.",
+            hint="Name another file; this one was not changed.",
         )
     if version > len(schema.steps):
         raise StoreError(
@@ -86,10 +86,10 @@ def _version(connection: sqlite3.Connection, schema: Schema, name: str) -> int:
 
 
 PATIENCE: Final = 10.0
-"""How long to wait for another writer, in seconds."""
+"""Timeout for another writer, in seconds."""
 
 CHECKPOINT_PAGES: Final = 4_000
-"""Pages after which the log is written back, 16 MB: rarely enough to stay out of a p99."""
+"""Pages after which the log is checkpointed, 16 MB: rare enough not to affect the p99."""
 
 Durability: TypeAlias = Literal["full", "process"]
 
@@ -99,11 +99,11 @@ class SqliteDatabase:
     A connection to one file; threads take turns.
 
     Args:
-        path: The file; it is created, readable by its owner only, when it is missing.
-        schema: What it holds.
-        durability: "full": what was committed survives a power cut, at one fsync a commit.
-            "process": it survives the death of the process, a power cut may cost the newest.
-        patience: How long to wait for another writer, in seconds.
+        path: The file; if it is missing it is created, readable only by its owner.
+        schema: Its schema.
+        durability: "full": commits survive a power failure, at one fsync per commit. "process":
+            commits survive the death of the process, a power failure may lose the newest.
+        patience: Timeout for another writer, in seconds.
 
     Raises:
         StoreError: The file cannot be opened, is another program's, or a newer Foldline's.
@@ -117,7 +117,7 @@ class SqliteDatabase:
         durability: Durability = "process",
         patience: float = PATIENCE,
     ) -> None:
-        # Absolute: SQLite takes ":memory:" and "file:" for something else than a file.
+        # Absolute: SQLite does not take ":memory:" and "file:" as file names.
         self.path = Path(path).absolute()
         self._patience = patience
         self._lock = threading.RLock()
@@ -128,12 +128,12 @@ class SqliteDatabase:
         self._file = _identity(self.path)
 
     def reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Look at one moment of the file."""
+        """Begin a read-only transaction on one snapshot of the file."""
         return self._transaction("BEGIN")
 
     def writing(self) -> AbstractContextManager[sqlite3.Connection]:
         """
-        Change the file, all or nothing; what is committed survives the end of this process.
+        Begin an atomic write transaction; commits survive the end of this process.
 
         Raises:
             StoreError: It cannot be written; nothing was changed.
@@ -148,20 +148,20 @@ class SqliteDatabase:
             return int(number)
 
     def size(self) -> int:
-        """Return what the file and its log take, in bytes."""
+        """Return the size of the file and its log, in bytes."""
         files = (Path(f"{self.path}{end}") for end in ("", "-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     def shrink(self, share: float) -> None:
         """
-        Overwrite what the log of the file still holds, and give free pages back.
+        Overwrite the log of the file, and release free pages.
 
         Args:
-            share: From which share of free pages on the file is written anew without them.
+            share: Fraction of free pages above which the file is rewritten without them.
 
         Raises:
             StoreError: Another process was reading all the time, so that old content stays in
-                the log until it is done.
+                the log until it ends.
         """
         with self._lock, self._errors():
             connection = self._open()
@@ -230,10 +230,10 @@ class SqliteDatabase:
             yield
         except sqlite3.Error as error:
             raise _explain_error(error, self.path, self._patience) from error
-        except UnicodeDecodeError as error:  # SQLite quotes in its errors what stands in the file
+        except UnicodeDecodeError as error:  # SQLite quotes file content in its errors
             raise StoreError(
-                f"{self.path} is damaged: it holds text that is none.",
-                hint="Restore it from a backup, or start anew.",
+                f"{self.path} is damaged: it holds invalid text.",
+                hint="Restore it from a backup, or start with a new file.",
                 damaged=True,
             ) from error
         except (UnicodeEncodeError, OverflowError) as error:
@@ -244,7 +244,7 @@ class SqliteDatabase:
 
 
 def _prepare(path: Path) -> None:
-    """Create a missing file, and close one to others; what agents say holds secrets."""
+    """Create a missing file, and restrict access to its owner: conversations hold secrets."""
     try:
         if path.is_dir():
             raise StoreError(f"{path} is a folder.", hint="Name a file in it.")
@@ -265,7 +265,7 @@ def _prepare(path: Path) -> None:
 
 
 def _close_to_others(number: int) -> None:
-    """Leave a file to its owner alone, who may have copied it in another mode."""
+    """Restrict a file to its owner, who may have copied it with another mode."""
     if os.name != "posix":
         return
     status = os.fstat(number)
@@ -274,7 +274,7 @@ def _close_to_others(number: int) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Tell which file is there, so that another one in its place is noticed; None for no file."""
+    """Return the identity of a file, to detect its replacement; None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -283,7 +283,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _use_wal(connection: sqlite3.Connection, patience: float) -> None:
-    """Switch to WAL mode; unlike other statements this one does not wait for the lock itself."""
+    """Switch to WAL mode; unlike other statements this one does not wait for the lock."""
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -297,7 +297,7 @@ def _use_wal(connection: sqlite3.Connection, patience: float) -> None:
 
 
 def _explain_error(error: sqlite3.Error, path: Path, patience: float) -> StoreError:
-    """Say what went wrong and what to do next."""
+    """Convert an error to a StoreError with a hint."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -308,12 +308,12 @@ def _explain_error(error: sqlite3.Error, path: Path, patience: float) -> StoreEr
         case sqlite3.SQLITE_NOTADB:
             return StoreError(
                 f"{path} is not a SQLite file.",
-                hint="Name another file; this one was left as it is.",
+                hint="Name another file; this one was not changed.",
             )
         case sqlite3.SQLITE_CORRUPT:
             return StoreError(
                 f"{path} is damaged: {error}.",
-                hint="Restore it from a backup, or start anew.",
+                hint="Restore it from a backup, or start with a new file.",
                 damaged=True,
             )
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
@@ -327,6 +327,6 @@ def _explain_error(error: sqlite3.Error, path: Path, patience: float) -> StoreEr
                 hint="Check the permissions of the file and its folder.",
             )
         case _:
-            # Python itself found a text that is none: it gives no code.
+            # Python itself found invalid text: such errors have no code.
             strange = not hasattr(error, "sqlite_errorcode")
             return StoreError(f"{path}: {error}.", hint="Nothing was changed.", damaged=strange)

@@ -1,4 +1,4 @@
-"""Values of the wrong type: arguments of public methods, and fields of stored records."""
+"""Type checks: arguments of public methods, and fields of stored records."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from foldline.errors import InputError
 Class = TypeVar("Class", bound=type)
 
 MOST: int = 1_000_000
-"""So many items are taken from what a caller gives as an iterable."""
+"""Maximum number of items taken from a caller's iterable."""
 
 
 def typed_methods(kind: Class) -> Class:
     """
     Check the arguments of the public methods of a class by their annotations.
 
-    Texts and numbers of a subclass, whose methods may do anything, become plain ones. What is
-    annotated as Any, or as a protocol, is passed on as it is.
+    Strings and numbers of a subclass, whose methods may do anything, become plain ones. Arguments
+    annotated as Any, or as a protocol, are passed unchanged.
     """
     for name, member in list(vars(kind).items()):
         if name.startswith("_"):
@@ -39,10 +39,10 @@ def typed_methods(kind: Class) -> Class:
 def _check_calls(function: Callable[..., Any]) -> Callable[..., Any]:
     @cache
     def plan() -> tuple[list[str], dict[str, Any]]:
-        """Return the names of what may be given by position, and the annotations to look at."""
+        """Return the names of positional parameters, and the annotations to check."""
         try:
             hints = get_type_hints(function)
-        except NameError:  # an annotation that only exists for a type checker
+        except NameError:  # an annotation that exists only for type checkers
             hints = {}
         known = inspect.signature(function).parameters
         by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -59,7 +59,7 @@ def _check_calls(function: Callable[..., Any]) -> Callable[..., Any]:
         def taken(name: str, value: Any) -> Any:
             return _convert_safely(hints[name], value, name) if name in hints else value
 
-        # Python itself says what is missing or too much.
+        # Python itself reports missing and extra arguments.
         return function(
             *map(taken, ordered, args),
             *args[len(ordered) :],
@@ -79,7 +79,7 @@ def _convert_safely(hint: Any, value: Any, name: str) -> Any:
 
 
 def _convert(hint: Any, value: Any, name: str) -> Any:
-    """Return a value as the annotated plain type, or as it is."""
+    """Return a value as the annotated plain type, or unchanged."""
     origin = get_origin(hint)
     if origin in (Union, UnionType):
         kinds = get_args(hint)
@@ -131,12 +131,12 @@ def _wrong(name: str, expected: str, value: Any) -> InputError:
 
 def check_fields(record: Any) -> None:
     """
-    Check the fields of a value that was made from unchecked data.
+    Check the fields of a value created from unchecked data.
 
-    Records in its fields are taken to have been checked when they were made.
+    Records in its fields are assumed to have been checked when they were created.
 
     Raises:
-        TypeError: A field holds something else than it declares.
+        TypeError: A field does not have its declared type.
     """
     kind: Any = type(record)
     for name, fits in _tests(kind):
@@ -145,7 +145,7 @@ def check_fields(record: Any) -> None:
 
 
 Test: TypeAlias = Callable[[Any], bool]
-"""Returns True if a value is what an annotation declares."""
+"""Returns True if a value matches an annotation."""
 
 
 @cache
@@ -155,7 +155,7 @@ def _tests(kind: type[Any]) -> tuple[tuple[str, Test], ...]:
 
 
 def _test(hint: Any) -> Test:
-    """Make the test of an annotation, once, since thousands of records are of one kind."""
+    """Create the test of an annotation, cached, since thousands of records share one class."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
         return lambda _: True

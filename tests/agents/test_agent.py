@@ -62,7 +62,7 @@ def test_an_agent_works_through_its_calls_and_records_all_as_it_goes(tmp_path, w
     assert server.violations == () == server.errors
     assert "Be brief." in server.requests[0].text
     assert "There is no tool 'nothing'" in server.requests[1].text
-    # The next process sees the same.
+    # The next process reads the same.
     with Session.open(tmp_path / "agent.db", "task") as session:
         assert session.messages[0].text == "Look and write."
 
@@ -112,7 +112,7 @@ def test_the_agent_can_recall_and_compact(tmp_path):
 
 @wires
 @pytest.mark.requirement("J7", "H8")
-def test_what_breaks_off_or_says_nothing_is_asked_for_again(tmp_path, wire):
+def test_a_broken_off_or_empty_answer_is_requested_again(tmp_path, wire):
     script = [CutOff(60), Nothing(), Status(529, retry_after=0.0), "Here I am."]
     with talking(script, wire) as (server, client), agent_in(tmp_path, client) as agent:
         events = list(agent.stream("Hello?"))
@@ -124,7 +124,7 @@ def test_what_breaks_off_or_says_nothing_is_asked_for_again(tmp_path, wire):
 
 @wires
 @pytest.mark.requirement("J7")
-def test_an_error_that_stays_is_typed_and_the_run_goes_on_from_there(tmp_path, wire):
+def test_a_persistent_error_is_typed_and_the_run_can_resume(tmp_path, wire):
     look = Counted("look", "read")
     script = [Call("look"), Status(401), "Done."]
     with (
@@ -177,7 +177,7 @@ def test_a_second_overflow_is_a_typed_error(tmp_path):
         ([Answer("over and over " * 80)] * 3, "loop"),
     ],
 )
-def test_answers_that_lead_nowhere_end_the_run(tmp_path, script, status):
+def test_useless_answers_end_the_run(tmp_path, script, status):
     with talking(script) as (server, client), agent_in(tmp_path, client) as agent:
         result = agent.run("Go.")
     assert result.status == status
@@ -197,7 +197,7 @@ def test_calls_in_a_loop_get_one_warning_and_then_end_the_run(tmp_path):
     assert len(look.runs) == len(server.requests) == 6
 
 
-def test_a_model_that_heeds_the_warning_goes_on(tmp_path):
+def test_a_model_that_heeds_the_warning_continues(tmp_path):
     script = [*[Call("look", {"at": 1})] * 5, Call("look", {"at": 2}), "Done."]
     with (
         talking(script) as (_, client),
@@ -214,9 +214,7 @@ def test_a_model_that_heeds_the_warning_goes_on(tmp_path):
         (AgentLimits(usd=1.0), "money", 1),
     ],
 )
-def test_a_limit_ends_the_run_and_leaves_a_conversation_that_goes_on(
-    tmp_path, limits, status, steps
-):
+def test_a_limit_ends_the_run_and_the_conversation_can_continue(tmp_path, limits, status, steps):
     with talking(lambda r: Call("look", {"at": r.number})) as (server, client):
         look = Counted("look", "read")
         with agent_in(tmp_path, client, [look.tool], limits=limits) as agent:
@@ -252,7 +250,7 @@ def test_a_model_that_stalls_ends_the_run_in_time(tmp_path):
 
 
 @wires
-def test_a_call_that_was_cut_off_is_not_run_and_the_model_is_told(tmp_path, wire):
+def test_a_call_that_was_cut_off_is_not_run_and_the_model_is_informed(tmp_path, wire):
     cut = Answer("", (Call("write", {"n": 1}), Call("write", {"n": 2})), stop="length")
     write = Counted("write", "write")
     with (
@@ -265,12 +263,12 @@ def test_a_call_that_was_cut_off_is_not_run_and_the_model_is_told(tmp_path, wire
     assert server.violations == ()
 
 
-# --- what is pinned ------------------------------------------------------------------------
+# --- pinned results ------------------------------------------------------------------------
 
 
 @wires
 @pytest.mark.requirement("H15")
-def test_a_skill_stays_in_sight_however_long_the_run_is(tmp_path, wire):
+def test_a_skill_stays_in_view_in_a_long_run(tmp_path, wire):
     place = tmp_path / "skills" / "release"
     place.mkdir(parents=True)
     told = "---\nname: release\ndescription: How.\n---\nThe port is 48113."
@@ -292,14 +290,14 @@ def test_a_skill_stays_in_sight_however_long_the_run_is(tmp_path, wire):
         agent.run("Release it.")
         assert any(receipt.status == "compacted" for receipt in agent.session.receipts)
     assert all("48113" in request.text for request in server.requests[1:])
-    assert "still stands above" in server.requests[-1].text
+    assert "already loaded above" in server.requests[-1].text
 
 
 # --- cancellation --------------------------------------------------------------------------
 
 
 def cancelled_at(tmp_path, wire, script, when):
-    """Cancel a run when an event fits, and return what the session then says."""
+    """Cancel a run at a matching event, and return the messages of the session."""
 
     async def slow(_):
         await asyncio.sleep(30)
@@ -339,7 +337,7 @@ def cancelled_at(tmp_path, wire, script, when):
 @wires
 @pytest.mark.requirement("H20", "H8")
 @pytest.mark.parametrize("kind", [Delta, ModelAnswered, ToolCalled, ToolReturned])
-def test_a_cancellation_at_any_point_leaves_a_session_that_goes_on(tmp_path, wire, kind):
+def test_a_cancellation_at_any_point_leaves_a_session_that_can_continue(tmp_path, wire, kind):
     script = [Answer("I look.", (Call("quick"), Call("slow"))), *["Done."] * 2]
     server, result, said = cancelled_at(
         tmp_path, wire, script, lambda event: isinstance(event, kind)
@@ -352,7 +350,7 @@ def test_a_cancellation_at_any_point_leaves_a_session_that_goes_on(tmp_path, wir
         assert any("This call was cancelled" in text for text in said)
 
 
-def test_leaving_off_a_stream_cancels_the_run(tmp_path):
+def test_closing_a_stream_cancels_the_run(tmp_path):
     script = [Call("look"), "Done."]
     with (
         talking(script) as (_, client),
@@ -364,28 +362,28 @@ def test_leaving_off_a_stream_cancels_the_run(tmp_path):
         assert agent.resume().text == "Done."
 
 
-def test_an_agent_does_one_thing_at_a_time(tmp_path):
+def test_an_agent_runs_one_task_at_a_time(tmp_path):
     with talking(["Done."] * 3) as (_, client), agent_in(tmp_path, client) as agent:
         events = agent.stream("Go.")
         next(events)
-        with pytest.raises(FoldlineError, match="running already"):
+        with pytest.raises(FoldlineError, match="already running"):
             agent.run("Go.")
         events.close()
         assert agent.run("Go.").status == "done"
 
 
-# --- what is refused -----------------------------------------------------------------------
+# --- refusals -----------------------------------------------------------------------------
 
 
 def test_a_session_in_another_format_and_empty_tasks_are_refused(tmp_path):
     with talking([]) as (_, client), agent_in(tmp_path, client) as agent:
         with pytest.raises(InputError, match="empty"):
             agent.run("  ")
-        with pytest.raises(InputError, match="nothing to go on with"):
+        with pytest.raises(InputError, match="nothing to resume"):
             agent.resume()
     with talking([], "anthropic") as (_, client):
         session = Session.open(None, "s", store=MemoryStore(), format="openai-chat")
-        with pytest.raises(InputError, match="speaks anthropic"):
+        with pytest.raises(InputError, match="uses anthropic"):
             Agent(session, client)
 
 
@@ -407,7 +405,7 @@ def test_a_giant_output_is_cut_when_it_is_recorded_and_can_be_recalled(tmp_path)
 
 
 @pytest.mark.parametrize("wire", FORMATS)
-def test_calls_that_share_an_id_are_asked_for_again_and_never_recorded(tmp_path, wire):
+def test_calls_that_share_an_id_are_requested_again_and_never_recorded(tmp_path, wire):
     look = Counted("look", "read")
     twins = Answer("", (Call("look", {"n": 1}, id="x"), Call("look", {"n": 2}, id="x")))
     script = [twins, Answer("", (Call("look", {"n": 3}),)), "Done."]

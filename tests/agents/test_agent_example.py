@@ -7,7 +7,7 @@ from pathlib import Path
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "agent_loop.py"
 
 
-def test_the_example_is_broken_off_taken_up_and_ends_with_the_file_changed_once():
+def test_the_example_is_interrupted_resumed_and_changes_the_file_once():
     ran = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
     before, _, after = ran.stdout.partition("-- the program is stopped --\n")

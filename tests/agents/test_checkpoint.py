@@ -7,7 +7,7 @@ from foldline.agents.limits import AgentSpending
 from foldline.errors import StoreError
 
 
-def test_a_checkpoint_is_written_whole_and_read_again(tmp_path):
+def test_a_checkpoint_is_written_atomically_and_read_again(tmp_path):
     path = tmp_path / "c.json"
     assert load_checkpoint(path, "s") is None
     kept = Checkpoint("s", "steps", AgentSpending(3, usd=0.5), WorkspaceState({"a": "f00"}, "abc"))
@@ -21,10 +21,10 @@ def test_a_checkpoint_is_written_whole_and_read_again(tmp_path):
     "text",
     ["", "[]", "{}", "[" * 10_000, '{"schema": "foldline.checkpoint/9"}', "x" * (1 << 21)],
 )
-def test_a_file_that_is_no_checkpoint_is_left_as_it_is(tmp_path, text):
+def test_an_invalid_checkpoint_file_is_left_unchanged(tmp_path, text):
     path = tmp_path / "c.json"
     path.write_text(text)
-    with pytest.raises(StoreError, match="is no checkpoint of 's'"):
+    with pytest.raises(StoreError, match="is not a checkpoint of 's'"):
         load_checkpoint(path, "s")
     assert path.read_text() == text
 
@@ -32,7 +32,7 @@ def test_a_file_that_is_no_checkpoint_is_left_as_it_is(tmp_path, text):
 def test_the_checkpoint_of_another_session_and_broken_figures_are_refused(tmp_path):
     path = tmp_path / "c.json"
     save_checkpoint(path, Checkpoint("other"))
-    with pytest.raises(StoreError, match="of the session 'other'"):
+    with pytest.raises(StoreError, match="belongs to the session 'other'"):
         load_checkpoint(path, "s")
     save_checkpoint(path, Checkpoint("s"))
     value = json.loads(path.read_text())

@@ -7,7 +7,7 @@ from foldline.agents.checkpoint import (
     WorkspaceChanges,
     WorkspaceState,
     git_head,
-    look_at,
+    read_workspace,
     touched_paths,
 )
 from foldline.core.retention_settings import FileSettings
@@ -25,16 +25,16 @@ def git(folder, *words):
 
 
 @pytest.mark.requirement("H20")
-def test_files_that_changed_went_or_came_are_named(tmp_path):
+def test_changed_deleted_and_created_files_are_named(tmp_path):
     root = Root(tmp_path)
     for name in ("same", "changed", "deleted"):
         (tmp_path / name).write_text("one")
-    before = look_at(root, ["same", "changed", "deleted", "created"])
-    assert not before.changes(look_at(root, before.files))
+    before = read_workspace(root, ["same", "changed", "deleted", "created"])
+    assert not before.changes(read_workspace(root, before.files))
     (tmp_path / "changed").write_text("two")
     (tmp_path / "deleted").unlink()
     (tmp_path / "created").write_text("new")
-    changes = before.changes(look_at(root, before.files))
+    changes = before.changes(read_workspace(root, before.files))
     assert dict(changes.files) == {
         "changed": "changed",
         "deleted": "deleted",
@@ -67,7 +67,7 @@ def test_the_git_head_is_read_from_branches_packs_worktrees_and_alone(tmp_path):
 
 
 @pytest.mark.parametrize("cut", ["", "0123", "\0" * 41])
-def test_a_branch_that_a_crash_cut_short_is_not_what_it_was_when_it_was_packed(tmp_path, cut):
+def test_a_truncated_branch_does_not_fall_back_to_its_packed_ref(tmp_path, cut):
     git(tmp_path, "init")
     git(tmp_path, "commit", "--allow-empty", "-m", "one")
     git(tmp_path, "pack-refs", "--all")
@@ -78,7 +78,7 @@ def test_a_branch_that_a_crash_cut_short_is_not_what_it_was_when_it_was_packed(t
 @pytest.mark.parametrize(
     "told", ["ref: ../../secret", "ref: /etc/passwd", "\xff", "ref: refs/heads/none", ""]
 )
-def test_a_head_that_leads_elsewhere_is_none(tmp_path, told):
+def test_a_head_that_points_elsewhere_is_ignored(tmp_path, told):
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text(told)
     assert git_head(tmp_path) == ""
@@ -94,13 +94,13 @@ def test_calls_name_the_files_that_they_touch_inside_the_root_only(tmp_path):
     ]
     assert touched_paths(Root(tmp_path), calls, FileSettings()) == ["b.txt", "c.txt"]
     assert touched_paths(None, calls, FileSettings()) == []
-    assert look_at(None, ["a"]) == WorkspaceState()
+    assert read_workspace(None, ["a"]) == WorkspaceState()
 
 
 @pytest.mark.parametrize(
     "value", [None, {}, {"files": [], "head": ""}, {"files": {"a": 1}, "head": ""}]
 )
-def test_what_is_no_state_of_a_workspace_is_not_read(value):
+def test_an_invalid_workspace_state_is_refused(value):
     with pytest.raises(InputError):
         WorkspaceState.from_dict(value)
 

@@ -16,7 +16,7 @@ def test_spending_adds_up_answers_and_calls():
 
 
 @pytest.mark.parametrize("stats", [{"usd": "x"}, {"usd": -5}, {"usd": None}, {}])
-def test_a_tool_that_says_no_price_costs_nothing(stats):
+def test_a_tool_without_a_price_costs_nothing(stats):
     assert AgentSpending().with_call(ToolOutput("", stats=stats)).usd == 0
 
 
@@ -40,18 +40,18 @@ def test_a_limit_is_reached_or_not(spending, limits, status):
 @pytest.mark.parametrize(
     "numbers", [{"steps": 0}, {"seconds": -1}, {"usd": -0.1}, {"usd": "x"}, {"retries": -1}]
 )
-def test_limits_that_make_no_sense_are_errors(numbers):
+def test_invalid_limits_are_errors(numbers):
     with pytest.raises(BudgetError, match=f"limits.{next(iter(numbers))}"):
         AgentLimits(**numbers)
 
 
 @pytest.mark.parametrize("value", [None, 3, {"steps": "x"}, {"colour": 1}, {"steps": -1}])
-def test_what_is_no_spending_is_not_read(value):
+def test_invalid_spending_is_refused(value):
     with pytest.raises((InputError, BudgetError)):
         AgentSpending.from_dict(value)
 
 
-def test_a_result_says_how_it_ended_in_one_line():
+def test_a_result_is_summarized_in_one_line():
     assert str(AgentResult("done", "All well.", AgentSpending(2))) == (
         "done (2 steps, 0.0000 US dollars): All well."
     )

@@ -1,4 +1,4 @@
-"""Agents whose process is killed, for real, and that are taken up by another one."""
+"""Agents whose process is killed and that another process resumes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ PAIRS = 12
 
 
 def script(request):
-    """Look and write in turn, by what the request holds alone; both at once in the middle."""
+    """Read and write in turn, by the content of the request; both at once in the middle."""
     made = [call for message in request.transcript.messages for call in message.calls]
     done = max((json.loads(call.arguments)["n"] for call in made), default=-1) + 1
     if done >= PAIRS:
@@ -79,7 +79,7 @@ def started(folder, server, wire, hang=""):
 
 
 def killed(child):
-    """Kill a child and return what it had said."""
+    """Kill a child and return its output."""
     child.send_signal(signal.SIGKILL)
     rest = child.stdout.read()
     child.stdout.close()
@@ -88,7 +88,7 @@ def killed(child):
 
 
 def ended(child):
-    """Wait for a child to end by itself and return what it said."""
+    """Wait for a child to end by itself and return its output."""
     said = child.stdout.read().splitlines(keepends=True)
     child.stdout.close()
     assert child.wait(60) == 0
@@ -129,7 +129,7 @@ def test_an_agent_that_is_killed_again_and_again_loses_nothing_and_gets_done(
         calls = [call for message in session.messages for call in message.calls]
         results = [result for message in session.messages for result in message.results]
         assert any(receipt.status == "compacted" for receipt in session.receipts)
-    # Every call has one result, and what was reported is what was recorded.
+    # Every call has one result, and the reported events match the records.
     assert [call.id for call in calls] == list(dict.fromkeys(call.id for call in calls))
     assert {call.id for call in calls} == {result.call_id for result in results}
     assert len(results) == len(calls)
@@ -137,7 +137,7 @@ def test_an_agent_that_is_killed_again_and_again_loses_nothing_and_gets_done(
     assert done == {(name, n) for name in ("look", "write") for n in range(PAIRS)}
     told = {line for line in acknowledged if line.startswith(("look", "write"))}
     assert len(told) == sum(line.startswith(("look", "write")) for line in acknowledged)
-    # What changes something is never done twice without the model being asked.
+    # A call that changes something is never repeated by the program itself.
     writes = [act for act in acts(tmp_path) if act.startswith("write")]
     assert len(writes) == len(set(writes))
 
@@ -152,7 +152,7 @@ def test_a_call_that_was_under_way_is_made_again_only_if_it_reads(tmp_path, name
         (tmp_path / "go").touch()
         ended(started(tmp_path, server, "openai-chat"))
     assert server.violations == ()
-    # The write comes after the look; nobody can know that it was not begun.
+    # The write comes after the read; it is unknown if it was started.
     looks, writes = (2, 0) if name == "look" else (1, 1)
     assert acts(tmp_path).count("look 0") == looks
     assert acts(tmp_path).count("write 0") == writes
@@ -161,7 +161,7 @@ def test_a_call_that_was_under_way_is_made_again_only_if_it_reads(tmp_path, name
 
 
 @pytest.mark.requirement("H20")
-def test_ctrl_c_ends_the_program_at_once_and_closes_what_was_called(tmp_path):
+def test_ctrl_c_ends_the_program_at_once_and_closes_open_calls(tmp_path):
     with talking(script) as (server, _):
         child = started(tmp_path, server, "openai-chat", hang="look")
         until(lambda: "look 0" in acts(tmp_path))
@@ -177,7 +177,7 @@ def test_ctrl_c_ends_the_program_at_once_and_closes_what_was_called(tmp_path):
 
 
 @pytest.mark.requirement("H8")
-def test_a_model_that_was_answering_is_asked_again(tmp_path):
+def test_an_interrupted_answer_is_requested_again(tmp_path):
     gate = threading.Event()
 
     def slow(request):
@@ -194,11 +194,11 @@ def test_a_model_that_was_answering_is_asked_again(tmp_path):
     assert server.requests[0].messages == server.requests[1].messages
 
 
-# --- what changed meanwhile ----------------------------------------------------------------
+# --- changed files -------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("H18", "H20")
-def test_a_resumed_agent_is_told_which_files_changed_while_it_was_stopped(tmp_path):
+def test_a_resumed_agent_is_informed_of_files_changed_meanwhile(tmp_path):
     root = tmp_path / "project"
     root.mkdir()
     for name in ("a.txt", "b.txt"):
@@ -221,7 +221,7 @@ def test_a_resumed_agent_is_told_which_files_changed_while_it_was_stopped(tmp_pa
     assert server.violations == ()
 
 
-def test_a_finished_run_that_is_resumed_says_what_it_said(tmp_path):
+def test_resuming_a_finished_run_returns_its_answer(tmp_path):
     with talking(["Done."]) as (server, client):
         with agent_in(tmp_path, client) as agent:
             agent.run("Go.")
@@ -245,6 +245,6 @@ def test_a_broken_checkpoint_is_named_and_left(tmp_path):
         agent.run("Go.")
         (path,) = (tmp_path / "agent.db.checkpoints").iterdir()
         path.write_text("{}")
-        with pytest.raises(StoreError, match="no checkpoint"):
+        with pytest.raises(StoreError, match="not a checkpoint"):
             agent.resume()
     assert path.read_text() == "{}"

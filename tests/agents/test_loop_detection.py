@@ -43,7 +43,7 @@ def test_the_same_call_with_another_result_is_progress():
     assert not any(verdicts([call("status", str(n)) for n in range(50)]))
 
 
-def test_calls_that_bring_nothing_new_are_found_whatever_their_order():
+def test_calls_that_return_nothing_new_are_detected_in_any_order():
     chance = random.Random(1)  # noqa: S311  # an order that is no cycle
     known = [call(n) for n in range(10)]
     shuffled = [chance.choice(known) for _ in range(40)]
@@ -55,7 +55,7 @@ def test_calls_that_bring_nothing_new_are_found_whatever_their_order():
     assert detector.check(*shuffled[0]) == ""
 
 
-def test_arguments_that_are_no_json_are_compared_as_they_are():
+def test_invalid_json_arguments_are_compared_as_text():
     assert verdicts([("run", "[" * 10_000)] * 5)[-1]
     assert verdicts([("run", "{broken \ud83d")] * 5)[-1]
 
@@ -64,7 +64,7 @@ def test_arguments_that_are_no_json_are_compared_as_they_are():
     ("words", "numbers"),
     [("repeats", {"repeats": -1}), ("cycle", {"cycle": 0}), ("stale", {"stale": 1})],
 )
-def test_settings_that_make_no_sense_are_errors(words, numbers):
+def test_invalid_settings_are_errors(words, numbers):
     with pytest.raises(BudgetError, match=words):
         LoopSettings(**numbers)
 

@@ -15,7 +15,7 @@ from foldline.tools import FULL, CombinedToolset, Permissions, ToolRegistry
 
 
 def roles(parent, child):
-    """Return a script for a parent and its sub-agents, told apart by what they were asked."""
+    """Return a script for a parent and its sub-agents, distinguished by their tasks."""
 
     def script(request):
         asked = next(m.text for m in request.transcript.messages if m.role == "user")
@@ -80,14 +80,14 @@ def test_the_end_of_long_findings_is_kept_and_not_their_beginning(registry):
         report = Subagents(client, registry, window=64_000, longest=1_000).run("SUB: go.")
     assert len(report.findings) <= 1_000
     assert report.findings.endswith("finding 1999")
-    assert report.findings.startswith("[… the beginning was left out …]\nfinding ")
+    assert report.findings.startswith("[… the beginning was omitted …]\nfinding ")
     assert json.loads(json.dumps(report.to_dict()))["status"] == "done"
     assert tail("short", 200) == "short"
     assert len(tail("x" * 900, 200)) == 200
 
 
 @pytest.mark.requirement("H14")
-def test_its_budget_is_its_own_and_what_it_paid_counts_for_the_parent(tmp_path, registry):
+def test_it_has_its_own_budget_and_its_cost_counts_for_the_parent(tmp_path, registry):
     script = roles(
         [Call("delegate", {"task": "SUB: look around."}), "I see."],
         lambda request: Answer("Not yet.", (Call("look", {"n": request.number}),)),
@@ -164,7 +164,7 @@ def test_the_session_of_a_sub_agent_can_be_read_afterwards(registry):
         assert [message.text for message in session.messages] == ["SUB: go.", "Found."]
 
 
-def test_delegate_is_labelled_with_what_is_allowed_not_only_with_what_is_there_yet():
+def test_delegate_has_the_labels_of_all_allowed_tools_even_of_later_ones():
     registry = ToolRegistry([Counted("look", "read").tool])
     with talking([]) as (_, client):
         helpers = Subagents(client, registry, permissions=Permissions({"read", "write"}))

@@ -1,4 +1,4 @@
-"""A small world for agents: a model on this machine, and tools that are easy to watch."""
+"""Fixtures for agents: a local model, and tools that record their calls."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def agent_in(folder: Path, client: Client, tools: Any = (), **options: Any) -> I
 
 
 class Counted:
-    """A tool that counts how often it was run, and with what."""
+    """A tool that records the arguments of its runs."""
 
     def __init__(self, name: str, *labels: str, text: str = "fine") -> None:
         self.name, self.labels, self.text = name, labels, text
@@ -53,7 +53,7 @@ class Counted:
 
 
 def texts(agent: Agent) -> list[str]:
-    """Return what the messages of an agent say, results included."""
+    """Return the texts of the messages of an agent, including results."""
     return [
         message.text or " ".join(result.text for result in message.results)
         for message in agent.session.messages

@@ -1,4 +1,4 @@
-"""A session made up for the measure of facts: an agent repairs an export, among long outputs."""
+"""A session generated for the measure of facts: an agent repairs an export, among long outputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS = [
 ]
 
 Step = tuple[str, str, str, str]
-"""What the agent says, the tool it calls, the argument, and the line that the result is about."""
+"""The agent's text, the tool it calls, the argument, and the key line of the result."""
 
 TASK = (
     "The nightly export of the orders service drops rows since Tuesday. Find out why and repair "
@@ -159,7 +159,7 @@ WISHES = {
     13: "Fine. We still have to ask Marta whether partners want the missing rows in one file or "
     "per night; that is open.",
 }
-"""What the user says after a step."""
+"""User messages after a step."""
 
 ROWS = (
     (
@@ -257,7 +257,7 @@ ROWS = (
 
 
 def made_history(seed: int = 5) -> History:
-    """Return the session with its facts; what stands around them is drawn with a seed."""
+    """Return the session with its facts; the text around them is drawn with a seed."""
     draw = random.Random(seed)  # noqa: S311  # made-up outputs
     messages: list[dict[str, Any]] = [{"role": "user", "content": TASK}]
     for number, (text, tool, argument, line) in enumerate(STEPS):
@@ -278,7 +278,7 @@ def made_history(seed: int = 5) -> History:
 
 
 def _output(draw: random.Random, line: str) -> str:
-    """Return a long output; the line that it is about stands somewhere in it."""
+    """Return a long output with its key line somewhere in it."""
     lines = [_code(draw) for _ in range(draw.randrange(60, 110))]
     if line:
         lines.insert(draw.randrange(len(lines)), line)

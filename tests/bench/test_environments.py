@@ -1,4 +1,4 @@
-"""An environment is made from its lock file once, and a machine that cannot make it says why."""
+"""An environment is created from its lock file once, or the reason is reported."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def folders(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_without_an_index_the_reason_is_told_and_the_log_is_kept(folders, monkeypatch):
+def test_without_an_index_the_reason_is_reported_and_the_log_is_kept(folders, monkeypatch):
     def create(place, **_):
         python = place / "bin" / "python"
         python.parent.mkdir(parents=True)
@@ -37,7 +37,7 @@ def test_without_an_index_the_reason_is_told_and_the_log_is_kept(folders, monkey
     assert not environments.is_ready("one")
 
 
-def test_it_is_made_once_and_again_when_its_lock_file_changed(folders, monkeypatch):
+def test_an_environment_is_recreated_after_a_change_of_its_lock_file(folders, monkeypatch):
     made = []
 
     def create(place, **_):
@@ -56,7 +56,7 @@ def test_it_is_made_once_and_again_when_its_lock_file_changed(folders, monkeypat
 
 
 @pytest.mark.usefixtures("folders")
-def test_another_version_of_python_is_told_before_anything_is_made(monkeypatch):
+def test_an_unsupported_python_is_reported_before_anything_is_created(monkeypatch):
     monkeypatch.setattr(environments, "PYTHONS", ((2, 6), (2, 7)))
     assert environments.prepare("one") == "its lock file is for Python 2.6 to 2.7"
     assert not environments.FOLDER.exists()

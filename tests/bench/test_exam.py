@@ -1,4 +1,4 @@
-"""The reading exam: scores from grades, what is recorded of them, and how the page shows it."""
+"""The reading exam: scores from grades, their record, and the section of the page."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_recorded_row_is_replaced_and_holds_no_answer(graded, monkeypatch):
     assert known["taken"] > KNOWN["taken"]
 
 
-def test_a_part_of_the_exam_is_recorded_as_such_and_shown_with_its_size(graded, monkeypatch):
+def test_a_partial_exam_is_recorded_as_such_with_its_size(graded, monkeypatch):
     into = graded / "exam.json"
     into.write_text(json.dumps(KNOWN | {"questions": 180, "sessions": 12}))
     words = ("--part", "--calls", "3", "--tokens-a-call", "200", "--into", into)
@@ -91,7 +91,7 @@ def test_a_score_of_other_questions_is_not_recorded(graded, monkeypatch):
         run(monkeypatch, "score", graded, "--record", "foldline", "--into", into)
 
 
-def test_a_sheet_hides_whose_an_answer_is_and_its_key_tells(tmp_path, monkeypatch):
+def test_a_sheet_hides_the_method_of_an_answer_and_its_key_has_it(tmp_path, monkeypatch):
     monkeypatch.setattr(exam, "histories", lambda _: [made_history()])
     monkeypatch.setattr(exam, "there", lambda _: True)
     run(monkeypatch, "views", tmp_path, "--method", "Foldline", "trim to the tail")
@@ -108,11 +108,11 @@ def test_a_sheet_hides_whose_an_answer_is_and_its_key_tells(tmp_path, monkeypatc
         assert {c: row[f"answer_{c}"] for c in "ab"} == hidden["map"]
 
 
-def test_the_page_shows_who_read_when_and_how_many_questions(graded):
+def test_the_page_shows_the_readers_the_date_and_the_number_of_questions(graded):
     section = exam_section.exam_section(graded / "exam.json")
     assert section is not None
     assert "4 questions about 2 recorded sessions, 2 each" in section.text
-    assert "Models were the readers and\nthe graders. Last taken on 2026-01-01" in section.text
+    assert "The readers and graders were models. Last taken on\n2026-01-01" in section.text
     assert section.tables[0].rows[0][:3] == ("10 %", ROW["method"], "0.700 (0.600–0.800)")
     assert [goal.held for goal in section.goals] == [False]
 
@@ -120,5 +120,5 @@ def test_the_page_shows_who_read_when_and_how_many_questions(graded):
 def test_a_damaged_record_is_an_error_and_a_missing_one_no_section(tmp_path):
     assert exam_section.exam_section(tmp_path / "none.json") is None
     (tmp_path / "exam.json").write_text('{"rows": [], "questions": 4}')
-    with pytest.raises(ValueError, match="no record of an exam"):
+    with pytest.raises(ValueError, match="not a record of an exam"):
         exam_section.exam_section(tmp_path / "exam.json")

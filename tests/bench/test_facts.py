@@ -1,4 +1,4 @@
-"""Facts that are kept: the rule, the ways without a library, and a floor for Foldline."""
+"""Retained facts: the rule, the reference methods, and a floor for Foldline."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def history():
     return made_history()
 
 
-def test_a_passage_that_holds_one_of_every_group_tells_the_fact():
+def test_a_passage_with_one_of_every_group_states_the_fact():
     assert holds(plain("Alpha  causes\nGAMMA"), GROUPS)
     assert not holds("alpha and nothing else", GROUPS)
 
 
-def test_words_farther_apart_than_a_passage_tell_nothing():
+def test_words_farther_apart_than_a_passage_do_not_count():
     room = SPAN - len("alpha") - len("beta")
     assert holds(f"alpha{'.' * room}beta", GROUPS)
     assert not holds(f"alpha{'.' * (room + 1)}beta", GROUPS)
     assert holds(f"beta{'.' * SPAN}alpha beta", GROUPS)
 
 
-def test_every_fact_of_the_made_up_session_stands_in_it(history):
+def test_every_fact_of_the_generated_session_is_in_it(history):
     assert {fact.kind for fact in history.facts} == KINDS
     assert history.kept(flat(history.messages)) == [True] * len(history.facts)
     assert not any(history.kept(""))
@@ -42,20 +42,20 @@ def test_every_fact_of_the_made_up_session_stands_in_it(history):
 
 @pytest.mark.parametrize("name", references.WAYS)
 @pytest.mark.parametrize("share", [0.05, 0.2])
-def test_a_way_without_a_library_stays_within_its_budget(history, name, share):
+def test_a_reference_method_stays_within_its_budget(history, name, share):
     text = references.within(references.WAYS[name], history.messages, history.budget(share))
     used = foldline.count([{"role": "user", "content": text}])
     assert 0.5 * history.budget(share) < used <= history.budget(share)
 
 
 @pytest.mark.parametrize("share", FLOORS)
-def test_what_foldline_tells_of_a_made_up_session_does_not_fall(history, share):
+def test_the_facts_that_foldline_keeps_of_a_generated_session_do_not_fall(history, share):
     kept = history.kept(views.ours(history, share).text)
     lost = [fact.question for fact, one in zip(history.facts, kept, strict=True) if not one]
     assert sum(kept) / len(kept) >= FLOORS[share], lost
 
 
-def test_the_section_says_how_many_facts_and_sessions_there_are(history):
+def test_the_section_states_the_number_of_facts_and_sessions(history):
     results = [
         result
         for name, make in ((views.OURS, views.ours), ("x", views.reference("trim to the tail")))
@@ -73,7 +73,7 @@ def test_the_section_says_how_many_facts_and_sessions_there_are(history):
 
 
 class Library:
-    """Stands in for a library that leaves everything as it is, or fails."""
+    """A stand-in for a library that changes nothing, or fails."""
 
     def __init__(self, messages, problem=""):
         self.messages, self.problem, self.model_calls = messages, problem, 0

@@ -41,7 +41,7 @@ def hold(figures: dict[str, float], names: list[str]) -> None:
     assert fallen == {}, "see why, or keep what is meant: python bench/floors.py --renew"
 
 
-def test_what_is_kept_of_the_bundled_session_and_of_rows_does_not_fall(figures):
+def test_retention_on_the_bundled_session_and_rows_does_not_fall(figures):
     assert any(name.startswith("need, bundled") for name in ALWAYS)
     hold(figures, ALWAYS)
 
@@ -54,6 +54,6 @@ def test_foldline_breaks_no_promise_on_inputs_that_broke_others(figures):
 
 @pytest.mark.corpus
 @requires_corpus
-def test_what_is_kept_of_recorded_sessions_does_not_fall(figures):
+def test_retention_on_recorded_sessions_does_not_fall(figures):
     assert RECORDED
     hold(figures, RECORDED)

@@ -8,13 +8,13 @@ import hostile_kills
 import hostile_terminal
 
 
-def test_changed_inputs_raise_no_error_but_those_of_foldline():
+def test_changed_inputs_raise_only_errors_of_foldline():
     kinds, wrong = hostile_inputs.fuzz(240, seed=7)
     assert sum(kinds.values()) == 240
     assert wrong == []
 
 
-def test_damaged_archives_raise_no_error_but_those_of_foldline_and_harm_no_other_session():
+def test_damaged_archives_raise_only_errors_of_foldline_and_harm_no_other_session():
     kinds, wrong = hostile_archives.fuzz(60, seed=7)
     assert set(kinds) == {"bytes", "page", "cell", "json", "row"}
     assert wrong == []
@@ -33,7 +33,7 @@ def test_no_attack_on_the_terminal_reaches_outside():
 
 
 @pytest.mark.parametrize("raised", [KeyError, TypeError])
-def test_an_error_that_is_none_of_foldline_is_found(raised, monkeypatch):
+def test_an_error_that_is_not_foldlines_own_is_found(raised, monkeypatch):
     def fails(*_):
         raise raised("x")
 

@@ -1,4 +1,4 @@
-"""A small life in every run of the tests: what is told outlasts compactions and restarts."""
+"""A small life in every run of the tests: facts outlast compactions and restarts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TURNS, WINDOW, EVERY = 300, 16_000, 60
 
 @pytest.fixture(scope="module")
 def life(folder_of_tests: Path):
-    """Live through three openings, two of them never closed; return the last, and all moments."""
+    """Run three openings, two of them never closed; return the last, and all moments."""
     archive, moments = Path(mkdtemp(dir=folder_of_tests), "life.db"), []
     for start in range(0, TURNS, TURNS // 3):
         last = Life(archive, TURNS, WINDOW)
@@ -26,7 +26,7 @@ def life(folder_of_tests: Path):
 
 
 @pytest.mark.requirement("K21")
-def test_nothing_that_was_told_gets_out_of_reach(life):
+def test_every_stated_fact_stays_within_reach(life):
     for moment in life[1]:
         assert moment.known.found == moment.known.told
 
@@ -36,7 +36,7 @@ def test_the_task_outlasts_all_of_them(life):
     assert life[0].session.view()[0] == {"role": "user", "content": TASK}
 
 
-def test_what_was_said_outright_stays_in_view(life):
+def test_explicit_statements_stay_in_view(life):
     last = life[1][-1].known
     outright = {fact.number for fact in facts(TURNS) if fact.kind != "id"}
     assert len(outright & set(last.seen)) >= len(outright) - 1
@@ -51,7 +51,7 @@ def test_no_compaction_comes_directly_after_another(life):
     assert all(before - after >= WINDOW // 40 for _, before, after in folds)
 
 
-def test_the_view_names_a_handle_under_which_a_search_finds_what_it_leaves_out(life):
+def test_a_handle_in_the_view_finds_what_the_view_leaves_out(life):
     session = life[0].session
     text = next(text for text in map(message_text, session.view()) if text.startswith("[Snapshot"))
     handle = HANDLE.findall(text.partition(" #")[0])[-1]
@@ -60,6 +60,6 @@ def test_the_view_names_a_handle_under_which_a_search_finds_what_it_leaves_out(l
     assert fact.value in found.text
 
 
-def test_a_turn_is_the_same_whoever_writes_it():
+def test_a_turn_is_the_same_in_every_process():
     for number in (0, 25, 60, 110, 210):
         assert turn(number, by_turn(facts(TURNS))) == turn(number, by_turn(facts(5_000)))

@@ -46,7 +46,7 @@ def test_the_page_begins_with_goals_and_one_plot_and_ends_with_how_it_was_measur
     assert "`python x --only retention`" in text
 
 
-def test_plots_that_are_no_longer_drawn_go(tmp_path):
+def test_outdated_plots_are_removed(tmp_path):
     pytest.importorskip("matplotlib", reason="NO PLOTS: matplotlib is not installed")
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "benchmarks" / "old.svg").touch()
@@ -54,7 +54,7 @@ def test_plots_that_are_no_longer_drawn_go(tmp_path):
     assert [path.name for path in (tmp_path / "benchmarks").iterdir()] == ["facts.svg"]
 
 
-def test_the_readme_shows_ours_the_best_library_of_every_column_and_what_most_agents_do(tmp_path):
+def test_the_readme_shows_foldline_the_best_library_and_the_reference_methods(tmp_path):
     readme = tmp_path / "README.md"
     readme.write_text(f"before\n{shop_window.BEGIN}\nold\n{shop_window.END}\nafter\n")
     for _ in range(2):
@@ -65,12 +65,12 @@ def test_the_readme_shows_ours_the_best_library_of_every_column_and_what_most_ag
     assert "\nold\n" not in text
     assert "| Foldline | 0.91 | 0.95 | 0.98 |" in text
     assert "| the best other library | 0.61 (bad) | 0.62 (good) | 0.70 (good) |" in text
-    assert "expect less on sessions" in text
+    assert "expect less on unseen sessions" in text
     assert "sketch" not in text
     assert "1 of 2 goals are held" in text
 
 
-def test_the_readme_shows_what_readers_answered_at_one_share_the_best_first():
+def test_the_readme_shows_the_exam_at_one_share_best_first():
     rows = (("5 %", "one", "0.99"), ("10 %", "bad", "0.4 (0.3–0.5)"), ("10 %", "good", "0.9"))
     table = ReportTable("", ("history cut to", "method", "answered"), rows)
     text = shop_window.figures([ReportSection("exam", "Exam", "", (table,))], trial=False)
@@ -90,7 +90,7 @@ def script(folder, name: str, body: str) -> None:
     (folder / f"{name}.py").write_text(f"import json, sys\n{body}\n")
 
 
-def test_a_part_that_fails_is_told_and_leaves_what_was_measured_before(tmp_path, monkeypatch):
+def test_a_failing_part_is_reported_and_keeps_earlier_results(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "BENCH", tmp_path)
     out = tmp_path / "figures"
     out.mkdir()

@@ -1,4 +1,4 @@
-"""Every library answers the same request, and whatever it does wrong is told in the answer."""
+"""Every library answers the same request, and its failures are reported in the answer."""
 
 import json
 import re
@@ -69,7 +69,7 @@ def test_foldline_runs_behind_the_same_pipe_as_its_peers():
     assert json.dumps(SESSION) == given
 
 
-def test_foldline_with_a_summarizer_asks_the_stand_in():
+def test_foldline_with_a_summarizer_calls_the_stand_in():
     (ours,) = peers("Foldline, summarizer")
     with ours.running() as running:
         answer = running.compact(SESSION, 4_000)
@@ -77,7 +77,7 @@ def test_foldline_with_a_summarizer_asks_the_stand_in():
     assert foldline.count(answer.messages) <= 4_000
 
 
-def test_what_a_library_prints_is_no_answer(tmp_path):
+def test_output_printed_by_a_library_is_not_an_answer(tmp_path):
     with adapter(tmp_path, UGLY).running() as running:
         answer = running.compact(say("a", "b"), 100)
     assert answer.messages == say("b")
@@ -90,10 +90,10 @@ def test_what_a_library_prints_is_no_answer(tmp_path):
         ("raise", "ValueError: no idea what this is"),
         ("die", "the process ended with status 3"),
         ("hang", "no answer within 0.5 s"),
-        ("tuple", "it answered no list of messages"),
+        ("tuple", "it did not return a list of messages"),
     ],
 )
-def test_it_goes_on_after_a_failure(tmp_path, word, why):
+def test_it_continues_after_a_failure(tmp_path, word, why):
     with adapter(tmp_path, UGLY).running(seconds=0.5) as running:
         failed = running.compact(say(word), 100)
         after = replace(running.compact(say("fine"), 100), seconds=0.0, peak_bytes=0)
@@ -102,7 +102,7 @@ def test_it_goes_on_after_a_failure(tmp_path, word, why):
     assert after == peer.Answer(say("fine"))
 
 
-def test_a_library_that_changes_what_it_is_given_is_caught(tmp_path):
+def test_a_library_that_mutates_its_input_is_caught(tmp_path):
     with adapter(tmp_path, UGLY).running() as running:
         assert running.compact(say("a", "change"), 100).mutated
 
@@ -113,7 +113,7 @@ def test_calls_of_the_summarizer_are_counted_for_each_request(tmp_path):
         assert running.compact(say("fine"), 100).model_calls == 0
 
 
-def test_one_that_cannot_be_imported_says_so_and_is_given_up(tmp_path):
+def test_a_library_that_fails_to_import_reports_it_and_is_given_up(tmp_path):
     with adapter(tmp_path, "import no_such_library").running() as running:
         answers = [running.compact(say("a"), 100) for _ in range(peer.MOST_STARTS + 2)]
     assert {answer.problem for answer in answers} == {
@@ -121,7 +121,7 @@ def test_one_that_cannot_be_imported_says_so_and_is_given_up(tmp_path):
     }
 
 
-def test_one_that_has_a_problem_is_not_started(tmp_path):
+def test_a_peer_with_a_problem_is_not_started(tmp_path):
     broken = replace(adapter(tmp_path, UGLY), problem="no index")
     with broken.running() as running:
         assert running.compact(say("a"), 100) == peer.Answer(None, "no index")
@@ -155,7 +155,7 @@ def test_the_lock_files_have_a_hash_for_each_package_and_no_address(name):
 # --- the stand-in --------------------------------------------------------------------------
 
 
-def test_the_stand_in_quotes_the_user_first_and_then_what_is_named_most():
+def test_the_stand_in_quotes_the_user_first_and_then_the_most_named_lines():
     chatter = "\n".join(f"line {n} of nothing much" for n in range(200))
     prompt = f"{chatter}\n[user] Keep port 8443.\n{chatter}\nread src/app.py\nchanged src/app.py"
     summary = extract(prompt, 120)
@@ -165,13 +165,13 @@ def test_the_stand_in_quotes_the_user_first_and_then_what_is_named_most():
     assert summary == extract(prompt, 120)
 
 
-def test_a_mark_on_a_line_of_its_own_means_the_next_line():
+def test_a_mark_on_a_separate_line_applies_to_the_next_line():
     prompt = '<message role="user">\nBuild it.\n</message>\n' + "read src/app.py\n" * 9
     assert extract(prompt, 30) == "Build it.\nread src/app.py"
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_each_kind_of_failure_is_what_its_name_says(kind):
+def test_each_kind_of_failure_matches_its_name(kind):
     standin = Standin(kind, characters=60)
     prompt = "user: look at src/app.py\n" * 9
     if kind == "error":
@@ -184,7 +184,7 @@ def test_each_kind_of_failure_is_what_its_name_says(kind):
     assert standin.tally.calls == 1
 
 
-def test_an_account_is_read_where_somebody_wrote_it_and_asked_for_where_nobody_did(tmp_path):
+def test_a_recorded_account_is_read_and_a_missing_one_is_requested(tmp_path):
     standin = Standin(f"{ACCOUNTS}{tmp_path}", characters=7)
     with pytest.raises(Failed, match="has to be written"):
         standin.answer("user: Build it.")

@@ -1,4 +1,4 @@
-"""The bench of retention: what is over its size is cut kindly."""
+"""The bench of retention: results over their budget are cut where they lose less."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def case() -> cuts.Case:
 
 
 class Library:
-    """Stands in for a peer: answers what it was given."""
+    """A stand-in for a peer that returns its input."""
 
     name, version, call, problem, package = "Library", "1.0", "shrink()", "", "library"
 
@@ -39,20 +39,20 @@ class Library:
 pytestmark = [pytest.mark.corpus, requires_corpus]
 
 
-def asked(case: cuts.Case, answer: Answer) -> retention.Sample:
+def sample(case: cuts.Case, answer: Answer) -> retention.Sample:
     library = Library(answer)
     return retention._run_peer(cuts.SHARED, library, library, case, 0.1)
 
 
-def test_an_answer_that_is_too_large_is_cut_at_the_end_that_costs_it_less(case):
-    found = asked(case, Answer(case.wire, seconds=0.5))
+def test_too_large_an_answer_is_cut_at_the_end_where_it_loses_less(case):
+    found = sample(case, Answer(case.wire, seconds=0.5))
     assert found.score.size > 1
     assert found.score.kept.need == pytest.approx(2 / 3)
     assert found.seconds == 0.5
 
 
 def test_an_error_keeps_nothing_and_is_counted(case):
-    found = asked(case, Answer(None, "it crashed"))
+    found = sample(case, Answer(None, "it crashed"))
     assert found.score.kept.need == 0
     section = retention_section(
         Measured([found.score], [found.score], [found], [Library(Answer(None))], 1)
@@ -61,9 +61,9 @@ def test_an_error_keeps_nothing_and_is_counted(case):
     assert table.rows[0][4] == "1 of 1"
 
 
-def test_an_odd_message_of_a_library_is_read_as_far_as_it_goes(case):
+def test_a_malformed_message_of_a_library_is_read_as_far_as_possible(case):
     odd = [
         {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": None}}]},
         {"role": "user", "content": [{"type": "text", "text": "NAME_1"}]},
     ]
-    assert asked(case, Answer(odd)).score.kept.need == pytest.approx(1 / 3)
+    assert sample(case, Answer(odd)).score.kept.need == pytest.approx(1 / 3)

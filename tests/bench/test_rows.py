@@ -1,4 +1,4 @@
-"""Rows that are asked for: how the bench judges what is left."""
+"""Requested rows: how the bench rates what is left."""
 
 import json
 from argparse import Namespace
@@ -23,7 +23,7 @@ def test_outputs_are_the_same_for_a_seed_and_differ_between_seeds():
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.output.kind}, {case.read}")
-def test_what_a_question_needs_stands_in_its_output_and_not_in_the_question(case):
+def test_the_answer_to_a_question_is_in_its_output_and_not_in_the_question(case):
     output = " ".join(case.output.text.split())
     for needle in case.question.needles:
         assert " ".join(needle.split()) in output.replace("&euro;", "€")

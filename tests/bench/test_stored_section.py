@@ -1,4 +1,4 @@
-"""A section survives its way through JSON, and says when it is malformed."""
+"""A section survives a round trip through JSON, and a malformed one is reported."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ SECTION = ReportSection(
 )
 
 
-def test_a_section_is_the_same_after_its_way_through_json():
+def test_a_section_survives_a_round_trip_through_json():
     assert read_section(json.loads(json.dumps(SECTION.to_json()))) == SECTION
 
 
-def test_a_figure_that_is_no_number_becomes_none_and_comes_back():
+def test_a_figure_that_is_not_a_number_becomes_none_and_is_read_back():
     odd = ReportSection("s", "S", "", goals=(Goal("x", math.nan, "s", most=1.0),))
     wire = json.dumps(odd.to_json(), allow_nan=False)
     assert math.isnan(read_section(json.loads(wire)).goals[0].value)
@@ -46,9 +46,9 @@ def test_a_figure_that_is_no_number_becomes_none_and_comes_back():
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ([], "a section is a JSON object"),
+        ([], "a section must be a JSON object"),
         ({"name": "x"}, "no field 'title'"),
-        ({"name": "x", "title": "X", "text": "", "tables": [1]}, "a table is a JSON object"),
+        ({"name": "x", "title": "X", "text": "", "tables": [1]}, "a table must be a JSON object"),
         ({"name": "x", "title": "X", "text": "", "goals": [{"value": "soon"}]}, "malformed"),
         (
             {"name": "x", "title": "X", "text": "", "plots": [{"series": [], "colour": 1}]},
@@ -56,6 +56,6 @@ def test_a_figure_that_is_no_number_becomes_none_and_comes_back():
         ),
     ],
 )
-def test_what_is_no_section_is_refused_in_one_sentence(value, said):
+def test_an_invalid_section_is_refused_in_one_sentence(value, said):
     with pytest.raises(InputError, match=said):
         read_section(value)

@@ -1,4 +1,4 @@
-"""Text is sorted and dealt so that a fit never sees what judges it, and the section is whole."""
+"""Text is split so that fit and test never share a source, and the section is complete."""
 
 import struct
 from argparse import Namespace
@@ -58,7 +58,7 @@ def test_translations_are_read_from_a_compiled_catalogue(tmp_path):
 
 
 @pytest.mark.parametrize("cut", [0, 3, 20, 28, 60, 500])
-def test_a_broken_catalogue_is_passed_over(tmp_path, cut):
+def test_a_broken_catalogue_is_skipped(tmp_path, cut):
     (tmp_path / "ko").mkdir()
     (tmp_path / "ko" / "app.mo").write_bytes(catalogue([SENTENCE] * 20)[:cut])
     assert not token_corpus.found([tmp_path])

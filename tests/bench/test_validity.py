@@ -1,4 +1,4 @@
-"""Foldline breaks no promise on inputs that broke others, and the checks see what is broken."""
+"""Foldline breaks no promise on inputs that broke others, and the checks find broken ones."""
 
 import json
 import re
@@ -95,7 +95,7 @@ def seen(left, given=GIVEN, budget=1_000, kind="extractive", said=None):
     return {promise for promise, _ in broken(outcome)}
 
 
-def test_what_is_left_as_it_was_breaks_nothing():
+def test_an_unchanged_result_breaks_no_promise():
     assert seen(GIVEN) == set()
 
 
@@ -109,11 +109,11 @@ def test_what_is_left_as_it_was_breaks_nothing():
         ("grows", [*GIVEN[:3], *t("call_0", "x" * 9_000), *GIVEN[4:]]),
     ],
 )
-def test_each_promise_is_seen_when_it_is_broken(promise, left):
+def test_each_broken_promise_is_detected(promise, left):
     assert promise in seen(left)
 
 
-def test_unread_results_and_running_calls_are_missed():
+def test_missing_unread_results_and_pending_calls_are_found():
     unread = [*GIVEN, *c("x1"), *t("x1", "forty two")]
     assert "unread" in seen([*GIVEN, *c("x1"), *t("x1", "[cleared]")], unread)
     running = [*GIVEN, *c("x1")]
@@ -135,7 +135,7 @@ def test_a_large_text_may_be_cut_but_its_beginning_stands():
         ("empty", "Summary: "),
     ],
 )
-def test_a_useless_summary_in_place_of_the_history_is_seen(kind, text):
+def test_a_useless_summary_in_place_of_the_history_is_detected(kind, text):
     left = [*SYSTEM, *TASK, *u(text), *u("And now?")]
     assert "summary" in seen(left, kind=kind)
     quoted = GIVEN[3]["content"].split("\n")[1]
@@ -163,7 +163,7 @@ def act_of(*answers):
         ((Answer([*SYSTEM, *TASK, *u("And now?")]), Answer(None, "no")), "again"),
     ],
 )
-def test_errors_overruns_and_second_times_are_told(answers, promise):
+def test_errors_overruns_and_changes_by_a_second_run_are_reported(answers, promise):
     case = Case("one", ("F01",), GIVEN, 300)
     assert promise in {each.promise for each in judge(case, act_of(*answers))}
 

@@ -1,4 +1,4 @@
-"""A worker that hangs, dies or talks nonsense is one sentence, never the end of the bench."""
+"""A worker that hangs, dies or returns nonsense is one sentence, never the end of the bench."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ def start():
         each.close()
 
 
-def test_a_request_comes_back_however_large_it_is(start):
+def test_a_request_of_any_size_is_echoed(start):
     request = {"text": "x" * 3_000_000, "again": ["y" * 100] * 10_000}
     assert start(ECHO).ask(request, 30) == request
 
@@ -35,14 +35,14 @@ def test_several_answers_at_once_are_read_one_by_one(start):
     assert [worker.listen(20), worker.listen(20)] == [{"a": 1}, {"a": 2}]
 
 
-def test_one_that_hangs_is_given_up_at_its_deadline(start):
+def test_a_hanging_worker_is_given_up_at_its_deadline(start):
     began = time.monotonic()
     with pytest.raises(Broken, match=r"no answer within 0\.3 s"):
         start("import time; time.sleep(60)").ask({"text": "x" * 3_000_000}, 0.3)
     assert time.monotonic() - began < 20
 
 
-def test_one_that_dies_says_its_last_words(start):
+def test_a_dying_worker_reports_its_last_line(start):
     dying = start("import sys; sys.stdin.readline(); sys.exit('no model file')")
     with pytest.raises(Broken, match="ended with status 1: no model file"):
         dying.ask({}, 20)
@@ -62,12 +62,12 @@ def test_an_answer_without_end_is_cut_off(start, monkeypatch):
         start("while True: print('x' * 65536, end='')").listen(60)
 
 
-def test_what_cannot_be_started_is_named(tmp_path):
+def test_a_worker_that_cannot_start_is_named(tmp_path):
     with pytest.raises(Broken, match="could not be started"):
         Worker([tmp_path / "python"], {})
 
 
-def test_what_it_started_ends_with_it(start):
+def test_children_of_a_worker_end_with_it(start):
     code = (
         "import subprocess, sys, json\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
@@ -91,7 +91,7 @@ def _runs(pid):
         return file.read().rsplit(")", 1)[1].split()[0] != "Z"
 
 
-def test_it_sees_no_key_and_reaches_no_network(start, monkeypatch):
+def test_a_worker_sees_no_key_and_reaches_no_network(start, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     code = "import json, os\nprint(json.dumps(dict(os.environ)), flush=True)\ninput()"
     seen = start(code, EXTRA="1").listen(20)

@@ -8,7 +8,7 @@ from tests.cli.sample import write_conversation
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine of its own: no agent folders, no archive, no settings."""
+    """An isolated machine: no agent folders, no archive, no settings."""
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))

@@ -56,7 +56,7 @@ def foldline(*words: object, stdin: bytes | None = None) -> Result:
 
 
 def start(*words: object, **settings: Any) -> subprocess.Popen[bytes]:
-    """Start a command in a process of its own."""
+    """Start a command in a separate process."""
     command = [sys.executable, "-m", "foldline", *map(str, words)]
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     environment = {key: value for key, value in os.environ.items() if key != "FORCE_COLOR"}

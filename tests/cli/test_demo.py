@@ -1,4 +1,4 @@
-"""The bundled session and what ``make demo`` shows of it."""
+"""The bundled session and the output of ``make demo``."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def test_the_demo_shows_real_output_and_recalls_the_fact() -> None:
         [sys.executable, EXAMPLES / "demo.py"], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
-    assert "answers on port 48113" in done.stdout.split("in sight:")[1]
+    assert "answers on port 48113" in done.stdout.split("in view:")[1]
     assert "[Snapshot by Foldline" in done.stdout
     assert "Staging" in done.stdout.split("word for word:")[1]

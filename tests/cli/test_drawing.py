@@ -41,25 +41,25 @@ RESULTS = Share("tool results", 70, 1)
 
 
 @pytest.mark.parametrize("width", [1, 7, 10, 80])
-def test_a_bar_is_as_wide_as_it_shall_be(width: int) -> None:
+def test_a_bar_has_the_requested_width(width: int) -> None:
     assert len(bar([CALLS, RESULTS], 100, width).plain) == width
     assert bar([CALLS], 100, 10).plain == "███░░░░░░░"
     assert bar([CALLS], 100, 10, blocks=False).plain == "###......."
 
 
-def test_something_is_never_drawn_as_nothing() -> None:
+def test_a_share_above_zero_is_never_drawn_empty() -> None:
     assert bar([Share("media", 1, 1)], 100_000, 10).plain.startswith("█")
     assert "█" not in bar([], 100, 10).plain
 
 
 class Closed(io.StringIO):
-    """A stream whose reader is gone."""
+    """A stream whose reader is closed."""
 
     def write(self, _: str, /) -> int:
         raise BrokenPipeError
 
 
-def test_a_reader_that_is_gone_is_told_apart_from_an_error() -> None:
+def test_a_closed_reader_is_distinct_from_an_error() -> None:
     with pytest.raises(BrokenPipeError):
         Screen(file=Closed()).print("words")
 
@@ -84,7 +84,7 @@ def drawn(rows: list[tuple[str, int, int, str]], width: int) -> list[str]:
     ),
     st.integers(24, 120),
 )
-def test_a_number_is_shown_whole_or_its_column_is_left_out(
+def test_a_number_is_shown_whole_or_its_column_is_dropped(
     rows: list[tuple[str, int, int, str]], width: int
 ) -> None:
     head, *lines = drawn(rows, width)
@@ -94,7 +94,7 @@ def test_a_number_is_shown_whole_or_its_column_is_left_out(
         assert (f"{second:,}" in line) or "second" not in head
 
 
-def test_words_give_way_before_a_column_does() -> None:
+def test_text_columns_shrink_before_a_column_is_dropped() -> None:
     rows = [("a name of some length", 1_234_567, 7, "a sentence that goes on and on")]
     wide, narrow, narrowest = (drawn(rows, width) for width in (80, 44, 30))
     assert "a sentence that goes on and on" in wide[1]

@@ -77,7 +77,7 @@ def test_bad_content_on_stdin_is_bad_input(content: bytes) -> None:
 
 
 def missing(path: Path) -> None:
-    """Leave it missing."""
+    """Leave the file missing."""
 
 
 def huge(path: Path) -> None:
@@ -91,12 +91,12 @@ def huge(path: Path) -> None:
     [
         (missing, "No such file"),
         (Path.mkdir, "" if os.name == "nt" else "file"),
-        (os.mkfifo, "no regular file"),
+        (os.mkfifo, "not a regular file"),
         (huge, "larger than 536,870,912 bytes"),
     ],
     ids=["missing", "folder", "fifo", "513 MB"],
 )
-def test_what_is_no_readable_file_is_bad_input(
+def test_an_unreadable_file_is_bad_input(
     tmp_path: Path, make: Any, words: str, extra: list[str]
 ) -> None:
     make(tmp_path / "input")
@@ -105,7 +105,7 @@ def test_what_is_no_readable_file_is_bad_input(
     assert words in done.stderr
 
 
-def test_a_hostile_file_name_cannot_command_the_terminal(tmp_path: Path) -> None:
+def test_a_hostile_file_name_cannot_control_the_terminal(tmp_path: Path) -> None:
     done = foldline("stats", tmp_path / "a\x1b[2Jb")
     assert done.exit_code == 3
     assert "\x1b" not in done.stderr
@@ -157,7 +157,7 @@ def test_a_reader_that_hangs_up_ends_the_command_quietly(session: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-def test_a_full_disk_on_stdout_is_told(session: Path) -> None:
+def test_a_full_disk_on_stdout_is_reported(session: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         process = start("stats", session, "--json", stdout=full)
         _, told = process.communicate(timeout=60)
@@ -166,7 +166,7 @@ def test_a_full_disk_on_stdout_is_told(session: Path) -> None:
     assert b"Traceback" not in told
 
 
-def test_an_error_has_no_colour_where_none_is_wanted(
+def test_an_error_has_no_colour_if_colour_is_disabled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
@@ -174,7 +174,7 @@ def test_an_error_has_no_colour_where_none_is_wanted(
     assert result.stderr.startswith("foldline: ")
 
 
-def test_where_an_error_came_from_commands_no_terminal(tmp_path: Path) -> None:
+def test_a_traceback_cannot_control_the_terminal(tmp_path: Path) -> None:
     told = foldline("--debug", "stats", tmp_path / "no\x1b[2J").stderr
     assert "Traceback" in told
     assert "\x1b" not in told

@@ -14,7 +14,7 @@ def test_the_version_is_that_of_the_package() -> None:
     assert foldline("--version").stdout == f"foldline {package.__version__}\n"
 
 
-def test_the_version_is_told_without_loading_what_commands_need() -> None:
+def test_the_version_is_printed_without_loading_any_command() -> None:
     code = (
         "import sys\nfrom foldline.cli.main import cli\n"
         "try: cli(['--version'])\nexcept SystemExit: pass\n"
@@ -25,7 +25,7 @@ def test_the_version_is_told_without_loading_what_commands_need() -> None:
     assert done.stdout.splitlines()[-1] == "[] []"
 
 
-def test_the_list_of_commands_is_told_without_loading_any() -> None:
+def test_commands_are_listed_without_loading_any() -> None:
     code = (
         "import sys\nfrom foldline.cli.main import cli\n"
         "try: cli(['--help'])\nexcept SystemExit: pass\n"
@@ -42,7 +42,7 @@ def test_help_lists_every_command_and_every_exit_code() -> None:
 
 
 SERVING = {"serve", "wrap", "mcp"}
-"""What they print is an address, another program's output, or a protocol."""
+"""Commands that print an address, another program's output, or a protocol."""
 
 
 @pytest.mark.parametrize("name", SUMMARIES)
@@ -60,7 +60,7 @@ def test_every_command_has_help_with_examples_json_and_quiet(name: str) -> None:
     assert cli.get_command(None, name).name == name  # type: ignore[arg-type, union-attr]
 
 
-def test_a_mistyped_command_names_the_one_that_was_meant() -> None:
+def test_a_mistyped_command_suggests_the_nearest_one() -> None:
     done = foldline("stat")
     assert done.exit_code == 2
     assert done.stderr == (

@@ -24,14 +24,14 @@ from foldline.cli.options import BUDGET, PERIOD, SIZE, WINDOW
         ("0.001%", 1),
     ],
 )
-def test_an_amount_is_read_as_people_write_it(text: str, tokens: int) -> None:
+def test_an_amount_is_read_in_every_usual_notation(text: str, tokens: int) -> None:
     assert BUDGET.convert(text, None, None).of(2_000) == tokens
 
 
 @pytest.mark.parametrize(
     "text", ["", "abc", "8kk", "1e3", "nan", "inf", "٨", "8 000 000", "9" * 40]
 )
-def test_what_is_no_amount_is_refused_with_an_example(text: str) -> None:
+def test_an_invalid_amount_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(click.BadParameter, match="write tokens such as 8000, 8k or 25%"):
         BUDGET.convert(text, None, None)
 
@@ -42,7 +42,7 @@ def test_an_amount_that_leaves_nothing_is_refused(text: str) -> None:
         BUDGET.convert(text, None, None)
 
 
-def test_a_window_is_no_share() -> None:
+def test_a_window_cannot_be_a_share() -> None:
     assert WINDOW.convert("200k", None, None).tokens == 200_000
     with pytest.raises(click.BadParameter, match="8000 or 200k"):
         WINDOW.convert("50%", None, None)
@@ -54,15 +54,13 @@ def test_a_window_is_no_share() -> None:
         (["stats", "-", "--top", "x"], "'x' is not a whole number from 1 to 1,000."),
         (["stats", "-", "--top", "0"], "'0' is not a whole number from 1 to 1,000."),
         (["stats", "-", "--top", "1.5"], "'1.5' is not a whole number from 1 to 1,000."),
-        (["compact", "-", "--keep", "-1"], "'-1' is not a whole number from 0 on."),
-        (["compact", "-", "--max-usd", "much"], "'much' is not a number from 0 on."),
-        (["compact", "-", "--max-usd", "nan"], "'nan' is not a number from 0 on."),
+        (["compact", "-", "--keep", "-1"], "'-1' is not a whole number from 0 up."),
+        (["compact", "-", "--max-usd", "much"], "'much' is not a number from 0 up."),
+        (["compact", "-", "--max-usd", "nan"], "'nan' is not a number from 0 up."),
         (["maintain", ".", "--max-usd", "0"], "'0' is not a number above 0."),
     ],
 )
-def test_a_bad_number_is_answered_with_the_numbers_that_are_meant(
-    words: list[str], told: str
-) -> None:
+def test_an_invalid_number_names_the_allowed_range(words: list[str], told: str) -> None:
     done = foldline(*words)
     assert (done.exit_code, done.stdout) == (2, "")
     assert told in done.stderr
@@ -71,14 +69,14 @@ def test_a_bad_number_is_answered_with_the_numbers_that_are_meant(
 @pytest.mark.parametrize(
     ("setting", "told"),
     [
-        ("keep=x", "keep must be a whole number from 0 on, not 'x'."),
+        ("keep=x", "keep must be a whole number from 0 up, not 'x'."),
         ("keep=9999999999999", "keep must be a whole number"),
         ("tail=a", "tail must be a number such as 0.2, not 'a'."),
         ("clearing.keep=many", "clearing.keep must be a whole number"),
         ("thresholds.act_at=7", "thresholds.act_at must be a number from 0 to 1"),
     ],
 )
-def test_a_bad_setting_is_answered_with_what_it_must_be(setting: str, told: str) -> None:
+def test_an_invalid_setting_names_the_expected_type(setting: str, told: str) -> None:
     done = foldline("compact", "-", "--budget", "1k", "--set", setting)
     assert (done.exit_code, done.stdout) == (2, "")
     assert told in done.stderr
@@ -87,7 +85,7 @@ def test_a_bad_setting_is_answered_with_what_it_must_be(setting: str, told: str)
 @pytest.mark.parametrize(
     ("text", "seconds"), [("30d", 2_592_000), ("12h", 43_200), ("1.5W", 907_200), (" 5 m ", 300)]
 )
-def test_a_length_of_time_is_in_seconds(text: str, seconds: float) -> None:
+def test_a_duration_is_in_seconds(text: str, seconds: float) -> None:
     assert PERIOD.convert(text, None, None) == seconds
 
 
@@ -97,6 +95,6 @@ def test_a_size_is_in_bytes(text: str, size: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "30", "d", "-1d", "1x", "0d", "1d2h", "1" * 40 + "d", "∞d"])
-def test_anything_else_says_how_one_is_written(text: str) -> None:
+def test_an_invalid_amount_is_refused_with_an_example_of_a_valid_one(text: str) -> None:
     with pytest.raises(click.BadParameter, match=r"30d|keep nothing"):
         PERIOD.convert(text, None, None)

@@ -29,14 +29,14 @@ def test_quiet_output_has_no_notes(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "warning: a warning.\n"
 
 
-def test_json_commands_no_terminal_and_says_the_same() -> None:
+def test_json_escapes_terminal_controls_without_changing_the_value() -> None:
     value = {"a\x9b": "\x7f\x9b2J\u202e"}
     text = json_text(value)
     assert not set(text) & set("\x7f\x9b\u202e")
     assert json.loads(text) == value
 
 
-def test_half_a_surrogate_pair_is_shown() -> None:
+def test_a_lone_surrogate_is_visible() -> None:
     shown = printable("a\ud800b")
     assert shown.encode()
     assert (shown[0], shown[-1]) == ("a", "b")
@@ -70,10 +70,10 @@ def test_no_records_are_a_note_and_no_table(capsys: pytest.CaptureFixture[str]) 
     assert (told.out, told.err) == ("", "None.\n")
 
 
-def test_files_that_were_left_out_are_named_and_counted(
+def test_skipped_files_are_named_and_counted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Output().note_unreadable([(f"file{n}", "damaged") for n in range(7)])
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "skipped file0: damaged"
-    assert lines[5:] == ["skipped 2 more; --json names them all."]
+    assert lines[5:] == ["skipped 2 more; --json lists them all."]

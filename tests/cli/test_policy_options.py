@@ -40,7 +40,7 @@ def compacted(session, *words):
 
 
 @pytest.mark.requirement("K19", "K42")
-def test_a_model_that_is_named_writes_the_account_about_what_is_asked_for(session, served):
+def test_a_named_model_writes_the_account_with_the_given_focus(session, served):
     with served(ACCOUNT) as server:
         done = compacted(session, "--focus", "the empty batch")
     assert ACCOUNT in json.dumps(json.loads(done.stdout), ensure_ascii=False)
@@ -86,7 +86,7 @@ def test_every_policy_is_made_by_name(name: str) -> None:
     assert build_policy(name.replace("_", "-"), ()) == policy(name)
 
 
-def test_settings_are_read_as_what_they_are() -> None:
+def test_settings_are_parsed_by_their_type() -> None:
     assert build_policy("default", ["keep=7", "tail=.2"]) == policy("default", keep=7, tail=0.2)
     assert build_policy("clear", ["only=bash, read"]) == policy("clear", only=("bash", "read"))
 
@@ -94,7 +94,7 @@ def test_settings_are_read_as_what_they_are() -> None:
 @pytest.mark.parametrize(
     "setting", ["keep=1.5", "keep=-1", "keep=", "tail=nan", "tail=inf", "x=1"]
 )
-def test_a_setting_that_makes_no_sense_is_refused(setting: str) -> None:
+def test_an_invalid_setting_is_refused(setting: str) -> None:
     with pytest.raises(BudgetError):
         build_policy("default", [setting])
 
@@ -120,7 +120,7 @@ def test_every_setting_that_config_prints_is_one_that_set_takes() -> None:
         assert (list(changes), rest) == ([leaf.key], ())
 
 
-def test_a_setting_of_the_configuration_holds_for_the_policy_that_is_named(tmp_path: Path) -> None:
+def test_a_setting_of_the_configuration_applies_to_the_named_policy(tmp_path: Path) -> None:
     file = write_conversation(tmp_path / "session.json")
     words = ("compact", file, "--window", "9k", "--no-archive", "-q", "--json")
     clear = (*words, "--policy", "clear", "--set", "clearing.gain_tokens=1")
@@ -130,7 +130,7 @@ def test_a_setting_of_the_configuration_holds_for_the_policy_that_is_named(tmp_p
 
 
 @pytest.mark.parametrize("setting", ["clearing.kep=1", "clearing=1", "a.b.c=1"])
-def test_a_setting_that_does_not_exist_names_the_one_that_was_meant(setting: str) -> None:
+def test_an_unknown_setting_suggests_the_nearest_one(setting: str) -> None:
     done = foldline("compact", "-", "--budget", "1k", "--set", setting)
     assert done.exit_code == 2
     assert "Did you mean 'clearing.keep'?" in done.stderr or "setting" in done.stderr

@@ -41,14 +41,14 @@ def test_a_conversation_is_chosen_by_name(several: Path) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["0", "4", "-4", "none", "", "²", "9" * 30])
-def test_a_conversation_that_is_not_there_is_told_with_those_that_are(
+def test_a_missing_conversation_is_reported_with_the_existing_ones(
     several: Path, wanted: str
 ) -> None:
     with pytest.raises(InputError, match=r"1 .*2 .*3 "):
         open_input(str(several), None, wanted, Output())
 
 
-def test_the_choice_is_told_only_where_there_is_one(
+def test_the_selected_conversation_is_noted_only_if_there_are_several(
     several: Path, session: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     open_input(str(session), None, None, Output())
@@ -68,7 +68,7 @@ def test_a_wire_format_that_is_named_decides(tmp_path: Path) -> None:
         open_input(str(file), "anthropic", None, Output())
 
 
-def test_a_file_that_cannot_be_read_is_wrong_input_and_no_wrong_use(
+def test_an_unreadable_file_is_bad_input_and_not_a_usage_error(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def opened(path: str | Path, *rest: int, **named: int) -> int:
@@ -84,7 +84,7 @@ def test_a_file_that_cannot_be_read_is_wrong_input_and_no_wrong_use(
     assert "Permission denied" in done.stderr
 
 
-def test_a_kind_of_file_that_it_is_not_is_refused(session: Path) -> None:
+def test_a_wrong_kind_of_file_is_refused(session: Path) -> None:
     done = foldline("stats", session, "--from", "codex")
     assert done.exit_code == 3
     assert "not a Codex rollout" in done.stderr
@@ -105,13 +105,13 @@ def test_tokens_are_counted_as_the_model_does() -> None:
 
 
 @pytest.mark.parametrize("wanted", ["--5", "-", "9" * 30, "-" + "9" * 30])
-def test_an_odd_number_of_a_conversation_is_bad_input(several: Path, wanted: str) -> None:
+def test_an_invalid_conversation_number_is_bad_input(several: Path, wanted: str) -> None:
     with pytest.raises(InputError, match="There is no conversation"):
         open_input(str(several), None, wanted, Output())
 
 
 @pytest.mark.parametrize("command", [["stats"], ["compact", "--budget", "50%"]])
-def test_a_model_that_is_not_known_is_named(session: Path, command: list[str]) -> None:
+def test_an_unknown_model_is_named(session: Path, command: list[str]) -> None:
     done = foldline(*command, session, "--model", "gtp-5")
     assert done.exit_code == 0
     assert "The model 'gtp-5' is not known" in done.stderr
@@ -119,5 +119,5 @@ def test_a_model_that_is_not_known_is_named(session: Path, command: list[str]) -
 
 
 @pytest.mark.parametrize("model", ["gpt-4.1", "claude", "openai:gpt-5-mini", "gemini-2.5-pro"])
-def test_a_model_that_is_known_is_not_warned_of(session: Path, model: str) -> None:
+def test_a_known_model_gives_no_warning(session: Path, model: str) -> None:
     assert "known" not in foldline("stats", session, "--model", model).stderr

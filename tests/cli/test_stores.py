@@ -8,7 +8,7 @@ from foldline.cli.stores import archive_file, existing, make_folder
 from foldline.errors import StoreError
 
 
-def test_the_archive_is_where_it_was_named_else_in_the_home_of_foldline(
+def test_the_archive_is_at_the_given_path_or_in_the_home_of_foldline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert archive_file(tmp_path / "mine.db") == tmp_path / "mine.db"
@@ -26,7 +26,7 @@ def test_the_folder_of_an_archive_is_for_its_owner(tmp_path: Path) -> None:
         make_folder(tmp_path / "file" / "archive.db")
 
 
-def test_a_store_that_is_missing_is_an_error_with_what_makes_it(tmp_path: Path) -> None:
+def test_a_missing_store_is_an_error_that_names_the_creating_command(tmp_path: Path) -> None:
     path = tmp_path / "kept.db"
     with pytest.raises(StoreError, match="'foldline memory add' makes it"):
         existing(path, "memory", made_by="memory add", option="--file")

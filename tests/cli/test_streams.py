@@ -1,4 +1,4 @@
-"""Whatever a terminal, a pipe or a service made of the streams, a command ends as it should."""
+"""A command ends correctly with any state of its standard streams."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_terminal_of_any_encoding_gets_every_word(
     assert [bool(text) for text in texts] == [*(name != "compact" for name in ended), False]
 
 
-def test_our_signs_are_plain_where_the_terminal_has_none(session: Path) -> None:
+def test_our_symbols_are_replaced_if_the_terminal_lacks_them(session: Path) -> None:
     words = ("compact", session, "--budget", "10%")
     _, _, told = shell("{} >/dev/null", *words, PYTHONIOENCODING="ascii")
     assert b" -> " in told
@@ -96,7 +96,9 @@ def test_a_closed_stdout_is_a_sentence(session: Path, words: list[str]) -> None:
     assert told.count(b"\n") == 1
 
 
-def test_a_closed_stdout_matters_only_to_what_writes_to_it(session: Path, tmp_path: Path) -> None:
+def test_a_closed_stdout_matters_only_to_commands_that_write_to_it(
+    session: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out.json"
     code, _, told = shell("{} >&-", "compact", session, "--budget", "10%", "-o", out)
     assert (code, b"bug" in told) == (0, False)
@@ -104,9 +106,7 @@ def test_a_closed_stdout_matters_only_to_what_writes_to_it(session: Path, tmp_pa
 
 
 @pytest.mark.parametrize("where", ["2>&-", pytest.param("2>/dev/full", marks=needs_full)])
-def test_lost_words_for_people_change_neither_result_nor_exit_code(
-    session: Path, where: str
-) -> None:
+def test_lost_notes_change_neither_result_nor_exit_code(session: Path, where: str) -> None:
     code, out, _ = shell(f"{{}} {where}", "compact", session, "--budget", "10%")
     assert code == 0
     assert json.loads(out)

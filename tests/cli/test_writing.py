@@ -1,4 +1,4 @@
-"""The output is the old one or the new one, never the input, and never half of anything."""
+"""The output is the old or the new one, never the input, and never incomplete."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_receipt_is_not_the_output(session: Path, tmp_path: Path) -> None:
     assert out.read_bytes() == OLD
 
 
-def test_a_place_that_cannot_be_written_is_refused_before_work(tmp_path: Path) -> None:
+def test_an_unwritable_output_is_refused_before_work(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="mkdir -p"):
         check_output(tmp_path / "no" / "out", "-")
     with pytest.raises(OutputError, match="is a folder"):
@@ -67,7 +67,7 @@ def test_a_folder_without_permission_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc here")
-def test_a_folder_that_takes_no_files_is_told(session: Path) -> None:
+def test_a_read_only_folder_is_reported(session: Path) -> None:
     done = foldline("compact", session, "--budget", "1500", "-o", "/proc/self/out.json")
     assert done.exit_code in (1, 2)
     assert done.stdout == ""
@@ -102,14 +102,14 @@ def test_a_device_is_written_and_not_replaced() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-def test_a_full_disk_is_told() -> None:
+def test_a_full_disk_is_reported() -> None:
     with pytest.raises(FoldlineError, match="No space left"):
         write_whole(Path("/dev/full"), b"new", "-")
 
 
 @pytest.mark.disk
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_whenever_it_is_ended_the_output_is_the_old_or_the_new_one(
+def test_after_a_kill_at_any_time_the_output_is_the_old_or_the_new_one(
     tmp_path: Path, sent: signal.Signals
 ) -> None:
     session = write_conversation(tmp_path / "session.json", steps=120)
@@ -169,14 +169,14 @@ def test_an_interruption_is_exit_code_130_and_leaves_the_old_output(tmp_path: Pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "out.json"]
 
 
-def test_two_names_that_lead_to_one_file_are_not_apart(tmp_path: Path) -> None:
+def test_two_names_of_one_file_are_detected(tmp_path: Path) -> None:
     out, link = tmp_path / "out", tmp_path / "link"
     link.symlink_to(out)
     check_apart(out, tmp_path / "other", "The receipt", "the output")
-    with pytest.raises(OutputError, match="is the output as well"):
+    with pytest.raises(OutputError, match="is also the output"):
         check_apart(link, out, "The receipt", "the output")
     out.write_bytes(b"x")
-    with pytest.raises(OutputError, match="is the output as well"):
+    with pytest.raises(OutputError, match="is also the output"):
         check_apart(link, out, "The receipt", "the output")
 
 

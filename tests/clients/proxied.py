@@ -1,4 +1,4 @@
-"""A scripted provider, the proxy before it, and what has to hold after a session through both."""
+"""A scripted provider, the proxy before it, and the checks after a session through both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DONE = "All done."
 
 
 def printed(turn: int, lines: int = 150) -> str:
-    """Return what a tool prints in a turn: about ten tokens a line."""
+    """Return the tool output of a turn: about ten tokens per line."""
     return "\n".join(
         f"line {line} of turn {turn}: heron-{line * turn % 977}" for line in range(lines)
     )

@@ -24,7 +24,7 @@ ROOMY = 1_000_000
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", AGENTS)
-def test_a_session_of_sixty_tool_turns_passes_three_compactions_unharmed(
+def test_a_session_of_sixty_tool_turns_survives_three_compactions(
     name: str, tmp_path: Path
 ) -> None:
     agent = AGENTS[name]
@@ -43,7 +43,7 @@ def test_a_session_of_sixty_tool_turns_passes_three_compactions_unharmed(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", AGENTS)
-def test_below_the_trigger_everything_is_as_without_the_proxy(name: str, tmp_path: Path) -> None:
+def test_below_the_trigger_the_proxy_changes_nothing(name: str, tmp_path: Path) -> None:
     agent = AGENTS[name]
     program(agent)
     results = []
@@ -139,7 +139,7 @@ def wrapped(name: str, server: ScriptedServer, folder: Path) -> subprocess.Compl
     )
 
 
-def test_what_the_scripts_print_is_what_the_tests_look_for() -> None:
+def test_the_scripts_print_the_values_that_the_tests_expect() -> None:
     call = AGENTS["codex-by-url"].call(7)
     command = json.loads(call.json)["cmd"]
     ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)

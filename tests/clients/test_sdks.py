@@ -17,7 +17,7 @@ from foldline.testing.scripted import CallTool
 
 WINDOW = 20_000
 Way: TypeAlias = tuple[Script, ScriptedServer, str]
-"""A provider, what it answers by, and the address at which it is asked."""
+"""A provider, the source of its answers, and its address."""
 
 
 def call(turn: int) -> CallTool:
@@ -26,7 +26,7 @@ def call(turn: int) -> CallTool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.__name__)
-def test_a_session_of_sixty_tool_turns_passes_three_compactions_unharmed(
+def test_a_session_of_sixty_tool_turns_survives_three_compactions(
     agent: Callable[[str], str], tmp_path: Path
 ) -> None:
     script = Script(call)

@@ -34,7 +34,7 @@ def assembled(*offered: ContextPacket, rules: str = "Be brief.", **settings: obj
 
 
 @pytest.mark.requirement("T4")
-def test_what_is_mandatory_is_in_whole_or_the_error_names_it():
+def test_a_mandatory_packet_is_included_whole_or_named_in_the_error():
     rules = "Never write secrets. " * 100
     with pytest.raises(CannotFit, match=r"role 'Never write secrets.*task 'Which port") as caught:
         assembled(rules=rules, max_tokens=200)
@@ -52,20 +52,20 @@ def test_a_mandatory_packet_is_never_cut_and_pushes_others_out():
 
 
 @pytest.mark.requirement("T5")
-def test_the_sections_that_stand_last_are_not_what_is_cut():
+def test_the_last_sections_are_not_the_ones_cut():
     made = assembled(ContextPacket("billing port " * 5_000), max_tokens=500)
     assert made.text.endswith("[Output]\nAnswer.")
     assert made.tokens <= 500
 
 
 @pytest.mark.requirement("T1")
-def test_a_part_is_kept_free_for_what_is_mandatory():
+def test_room_is_reserved_for_mandatory_packets():
     packets = [ContextPacket(f"billing port number {n} is {n * 37}") for n in range(300)]
     made = assembled(*packets, max_tokens=1_000, reserve_ratio=0.5, diversity=1.0)
     assert 350 < made.tokens < 600
 
 
-def test_the_budget_is_kept_though_the_caller_counts_wrongly():
+def test_the_budget_is_kept_even_if_the_caller_counts_wrongly():
     packets = [
         ContextPacket("计费服务的端口" * 40 + str(n), token_count=1, relevance_score=0.9)
         for n in range(50)
@@ -88,7 +88,7 @@ def test_the_budget_is_kept_though_the_caller_counts_wrongly():
     st.sampled_from(["standard", "cache"]),
     st.booleans(),
 )
-def test_whatever_is_offered_the_text_fits_and_every_packet_is_somewhere(
+def test_any_text_fits_and_every_packet_is_accounted_for(
     offered: list[tuple[str, float | None, str]],
     budget: int,
     form: str,

@@ -75,7 +75,7 @@ def test_the_calls_of_the_book_run_as_they_are_written():
 
 
 @pytest.mark.requirement("T2")
-def test_a_source_that_fails_is_told_and_the_build_goes_on():
+def test_a_failing_source_is_reported_and_the_build_continues():
     class Broken:
         def execute(self, *_: Any, **__: Any) -> ToolOutput:
             return ToolOutput.error(ErrorCode.UNAVAILABLE, "the store is locked")
@@ -89,7 +89,7 @@ def test_a_source_that_fails_is_told_and_the_build_goes_on():
     assert any("the store is locked" in sentence for sentence in context.report.advice)
 
 
-def test_it_builds_in_a_program_that_awaits_and_beside_a_running_loop():
+def test_it_builds_in_async_code_and_inside_a_running_loop():
     async def scenario() -> tuple[str, str]:
         builder = ContextBuilder()
         return await builder.abuild("Which port?"), builder.build("Which port?")
@@ -128,7 +128,7 @@ def test_successive_builds_share_their_beginning_where_the_order_is_for_the_cach
 
 
 @pytest.mark.requirement("E2.3")
-def test_what_was_shortened_is_sent_again_as_it_was():
+def test_a_shortened_packet_is_sent_again_unchanged():
     text = " ".join(f"On day {n} the harbour was spoken of." for n in range(900))
     asked: list[Ask] = []
 
@@ -188,7 +188,7 @@ def test_bad_input_is_refused_by_name(given: dict[str, Any], word: str):
         ContextBuilder().build(**given)
 
 
-def test_an_error_of_a_build_comes_out_beside_a_running_loop_as_well():
+def test_an_error_of_a_build_is_raised_inside_a_running_loop_as_well():
     builder = ContextBuilder(config=ContextConfig(max_tokens=10))
 
     async def scenario() -> None:
@@ -219,7 +219,7 @@ def test_the_packets_come_out_as_they_were_given():
 
 
 @pytest.mark.parametrize("budget", [200, 600, 2_000])
-def test_without_compression_a_packet_is_in_whole_or_out(budget):
+def test_without_compression_a_packet_is_whole_or_left_out(budget):
     said = "The billing owner is Alice and details follow. "
     packets = [
         ContextPacket(content=f"Packet {n} about billing. {said * size}".strip())
@@ -232,7 +232,7 @@ def test_without_compression_a_packet_is_in_whole_or_out(budget):
         assert (packet.content in str(built)) == (packet.content[:9] in str(built))
 
 
-def test_both_memories_of_the_book_stand_in_the_context(tmp_path):
+def test_both_memories_of_the_book_are_in_the_context(tmp_path):
     tool = MemoryTool(user_id="user123", path=tmp_path / "memory.db")
     using, done = "用户正在开发数据分析工具,使用Python和Pandas", "已完成CSV读取模块的开发"
     tool.execute("add", content=using, memory_type="semantic", importance=0.8)

@@ -31,17 +31,17 @@ def test_it_is_its_own_text(context: Context):
 
 
 def test_it_does_not_change(context: Context):
-    with pytest.raises(AttributeError, match="does not change"):
+    with pytest.raises(AttributeError, match="is immutable"):
         context.report = None  # type: ignore[assignment]
     with pytest.raises(AttributeError):
         context.extra = 1  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match="does not change"):
+    with pytest.raises(AttributeError, match="is immutable"):
         del context.tokens
     assert context.tokens > 0
     assert not hasattr(context, "__dict__")
 
 
-def test_it_is_made_of_all_its_parts_and_of_nothing_else(context: Context):
+def test_it_contains_exactly_its_parts(context: Context):
     parts = {name: getattr(context, name) for name in Context.__slots__}
     assert Context("text", **parts).report == context.report
     with pytest.raises(TypeError, match="report"):
@@ -50,7 +50,7 @@ def test_it_is_made_of_all_its_parts_and_of_nothing_else(context: Context):
         Context("text", **parts, extra=1)
 
 
-def test_copies_know_as_much(context: Context):
+def test_copies_have_the_same_details(context: Context):
     for twin in (copy.copy(context), pickle.loads(pickle.dumps(context))):  # noqa: S301  # ours
         assert twin == context
         assert twin.tokens == context.tokens

@@ -23,7 +23,7 @@ def builder(**settings: object) -> ContextBuilder:
     return ContextBuilder(config=ContextConfig(**settings))  # type: ignore[arg-type]
 
 
-def test_the_better_of_two_ways_is_told_with_its_chance():
+def test_the_better_of_two_builders_is_reported_with_its_probability():
     result = compare(CASES, builder(), builder(min_relevance=0.3), ("loose", "strict"))
     row = result.row("relevance")
     assert (row.better, row.worse, row.verdict) == (8, 0, "better")
@@ -40,7 +40,7 @@ def test_the_same_way_twice_is_the_same():
     assert {r.verdict for r in result.rows if r.figure != "milliseconds"} == {"same"}
 
 
-def test_what_cannot_be_built_is_counted():
+def test_cases_that_cannot_be_built_are_counted():
     result = compare(CASES, builder(), builder(max_tokens=5))
     assert result.failed == (0, 8)
     assert result.rows == ()

@@ -46,12 +46,12 @@ ROOT = Path(__file__).resolve().parents[2]
         ("prose", 5_000, 500, {"matches_query": False}, "truncate"),
     ],
 )
-def test_the_first_row_that_holds_decides(kind, tokens, room, flags, method):
+def test_the_first_matching_row_decides(kind, tokens, room, flags, method):
     assert choose_method(kind, tokens, room, **flags).method == method
 
 
 @pytest.mark.requirement("E2.3")
-def test_only_prose_is_ever_put_into_other_words():
+def test_only_prose_is_ever_paraphrased():
     for kind in get_args(Kind):
         for room in range(0, 6_000, 37):
             if choose_method(kind, 5_000, room, model=True).method == "summary":
@@ -80,18 +80,18 @@ def test_the_table_of_the_documentation_is_that_of_the_module():
         ("prose", ""),
     ],
 )
-def test_the_kind_of_a_text_is_told_by_its_lines(kind: str, text: str):
+def test_the_kind_of_a_text_is_detected_by_its_lines(kind: str, text: str):
     assert kind_of(ContextPacket(text)) == kind
 
 
 @pytest.mark.parametrize("piece", ["\n", " ", "\t", " \n", '"', "a|"])
-def test_telling_the_kind_of_a_text_grows_linearly(piece: str):
+def test_detecting_the_kind_of_a_text_takes_linear_time(piece: str):
     assert grows_linearly(
         lambda text: kind_of(ContextPacket(text)), repeated(piece), 2_000, 16_000
     )
 
 
-def test_the_type_of_a_packet_tells_its_kind_where_it_says_so():
+def test_the_type_of_a_packet_determines_its_kind_if_set():
     assert kind_of(ContextPacket("plain words", metadata={"type": "log"})) == "log"
 
 
@@ -133,7 +133,7 @@ def test_an_item_takes_no_more_than_its_room(room: int):
 
 
 @pytest.mark.requirement("E2.3", "T5")
-def test_a_model_that_is_at_hand_shortens_long_prose():
+def test_an_available_model_summarizes_long_prose():
     summary = "They spoke about the harbour."
     item, (ask,) = done(PROSE, 300, reply=Reply(summary), reader=ModelLimits(32_000))
     assert (item.text, item.method) == (summary, "summary")
@@ -165,7 +165,7 @@ def test_a_text_that_the_model_cannot_read_whole_is_not_sent_to_it():
 
 
 @pytest.mark.requirement("E2.3")
-def test_what_was_sent_before_is_sent_again_byte_for_byte():
+def test_a_form_sent_before_is_sent_again_byte_for_byte():
     packet = ContextPacket(PROSE)
     former = {fingerprint(packet): "They spoke about the harbour."}
     item, asked = done(PROSE, 300, former=former, reader=ModelLimits(32_000))

@@ -35,9 +35,9 @@ def test_a_model_gives_a_second_opinion(context: Context, text: str):
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        (Reply("It is fine."), "no JSON"),
-        (Reply("[1]"), "no JSON"),
-        (Reply("{" * 5_000), "no JSON"),
+        (Reply("It is fine."), "not a JSON"),
+        (Reply("[1]"), "not a JSON"),
+        (Reply("{" * 5_000), "not a JSON"),
         (Reply('{"relevance": 11, "completeness": 1, "density": 1}'), "from 0 to 10"),
         (Reply('{"relevance": NaN, "completeness": 1, "density": 1}'), "from 0 to 10"),
         (Reply('{"relevance": true, "completeness": 1, "density": 1}'), "from 0 to 10"),
@@ -45,13 +45,13 @@ def test_a_model_gives_a_second_opinion(context: Context, text: str):
         (Reply(error="refused"), "refused"),
     ],
 )
-def test_a_bad_answer_is_no_opinion(context: Context, reply: Reply, why: str):
+def test_a_malformed_answer_gives_an_error_and_no_marks(context: Context, reply: Reply, why: str):
     verdict = judge(context, lambda _: reply)
     assert why in verdict.error
     assert verdict.relevance is None
 
 
-def test_what_it_names_is_bounded(context: Context):
+def test_the_named_items_are_bounded(context: Context):
     many = ", ".join('"' + "x" * 1_000 + '"' for _ in range(50))
     text = f'{{"relevance": 1, "completeness": 1, "density": 1, "missing": [{many}, 3]}}'
     verdict = judge(context, lambda _: text)

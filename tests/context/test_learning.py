@@ -1,4 +1,4 @@
-"""The pages that teach show what the bench prints today, and their programs run."""
+"""The learning pages show the current output of the bench, and their programs run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def test_the_pages_show_what_the_bench_prints(tables: dict[str, Any]):
 
 
 @pytest.mark.requirement("E1.1")
-def test_length_brings_look_alikes_and_the_built_context_keeps_the_answer(tables: dict[str, Any]):
+def test_long_texts_have_look_alikes_and_the_built_context_keeps_the_answer(
+    tables: dict[str, Any],
+):
     rot = tables["rot"]
     alike, right = column(rot, "look-alikes a question"), column(rot, "one taken blindly is right")
     assert alike == sorted(alike)
@@ -54,7 +56,7 @@ def test_length_brings_look_alikes_and_the_built_context_keeps_the_answer(tables
 
 
 @pytest.mark.requirement("E1.2")
-def test_what_is_needed_costs_a_tenth_of_everything_and_answers_as_well(tables: dict[str, Any]):
+def test_the_needed_files_cost_a_tenth_of_all_and_answer_as_well(tables: dict[str, Any]):
     everything, names, built, on_demand = tables["load"]["rows"]
     assert [row[-1] for row in (everything, names, built, on_demand)] == [
         "1.00", "0.00", "1.00", "1.00",

@@ -16,14 +16,14 @@ def item(text: str, tokens: int = 10, worth: float = 0.5, name: str = "") -> Con
 
 
 @pytest.mark.requirement("E2.2")
-def test_relevance_weighs_by_tokens_and_names_what_pulls_it_down():
+def test_relevance_weighs_by_tokens_and_names_the_least_relevant_packets():
     found = relevance([item("a", 300, 0.1, "minutes"), item("b", 100, 0.9, "port")])
     assert found.value == pytest.approx(0.3)
     assert [(f.name, f.tokens) for f in found.findings] == [("minutes", 300)]
 
 
 @pytest.mark.requirement("E2.2")
-def test_density_falls_with_every_line_that_says_nothing_new():
+def test_density_falls_with_every_repeated_line():
     rich = density([item("the port is 8443\nthe owner is Ann\nit runs in Oslo")])
     poor = density(
         [item("the port is 8443\nthe port is 8443\n\n---\nport is the 8443", name="log")]
@@ -49,7 +49,7 @@ def test_redundancy_names_both_packets(one: str, other: str):
     assert [(f.name, f.other) for f in found.findings] == [("again", "first")]
 
 
-def test_nothing_measures_nothing():
+def test_no_items_measure_zero():
     assert (relevance([]).value, density([]).value, redundancy([]).value) == (0.0, 0.0, 0.0)
 
 
@@ -65,7 +65,7 @@ def part(text: str, whole: str = "") -> ContextItem:
 
 
 @pytest.mark.requirement("E2.2")
-def test_what_is_not_spoken_of_is_named_with_who_speaks_of_it():
+def test_missing_words_are_named_with_the_packet_that_has_them():
     found = completeness(
         "Which port and which owner has billing?",
         [part("the billing port is 8443")],
@@ -76,13 +76,13 @@ def test_what_is_not_spoken_of_is_named_with_who_speaks_of_it():
 
 
 @pytest.mark.requirement("E2.2")
-def test_chinese_words_are_named_as_they_stand_in_the_question():
+def test_missing_chinese_words_are_named_as_in_the_question():
     found = completeness("如何优化Pandas的内存占用?", [part("Pandas的内存优化策略")], [])
     assert [f.name for f in found.findings] == ["占用"]
     assert completeness("内存占用", [part("减少内存占用")], []).value == 1.0
 
 
-def test_what_was_cut_away_is_told_from_what_was_left_out():
+def test_a_shortened_packet_is_distinguished_from_one_left_out():
     found = completeness("owner", [part("port", whole="port and owner")], [])
     assert (found.findings[0].other, found.findings[0].tokens) == ("port and owner", 50)
 
@@ -92,13 +92,13 @@ def test_names_are_found_whole_and_in_parts():
     assert completeness("getUserName", [part("user")], []).value == 0.0
 
 
-def test_words_of_grammar_are_not_asked_for():
+def test_function_words_need_not_be_covered():
     assert query_words("What is the of?") == []
     assert completeness("what is the", [], []).value == 1.0
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=4))
-def test_it_is_a_fraction_of_any_text(query: str, texts: list[str]):
+def test_recall_is_a_fraction_for_any_text(query: str, texts: list[str]):
     found = completeness(
         query, [part(t) for t in texts[:2]], [ContextPacket(t) for t in texts[2:]]
     )

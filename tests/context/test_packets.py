@@ -25,7 +25,7 @@ def test_the_fields_and_defaults_are_those_of_the_book():
 
 
 @pytest.mark.requirement("T3")
-def test_a_half_that_the_caller_gives_is_told_from_a_half_that_nobody_gave():
+def test_a_given_relevance_of_a_half_is_distinct_from_an_unset_one():
     assert ContextPacket("x", relevance_score=0.5).judged
     bare = ContextPacket("x")
     for one in (bare, copy.deepcopy(bare), pickle.loads(pickle.dumps(bare))):  # noqa: S301  # ours
@@ -47,7 +47,7 @@ def test_a_time_comes_in_any_form(given: Any, seconds: float | None):
 
 
 @pytest.mark.parametrize("given", ["yesterday", True, [], 1e300, float("nan"), "9" * 400])
-def test_what_is_no_time_is_refused_by_name(given: Any):
+def test_an_invalid_time_is_refused_by_name(given: Any):
     with pytest.raises(InputError, match="timestamp"):
         parse_time(given)
 

@@ -22,7 +22,7 @@ from foldline.errors import InputError
 
 
 @pytest.mark.requirement("E1.3")
-def test_every_rule_says_why_and_what_to_write_instead():
+def test_every_rule_has_a_reason_and_an_alternative():
     assert set(EXAMPLES) == set(get_args(Rule))
     assert all(len(why) > 20 and len(instead) > 20 for why, instead in EXAMPLES.values())
 
@@ -40,7 +40,7 @@ def test_sentences_are_cut_where_they_end(text: str, count: int):
     assert len(SENTENCE.findall(text)) == count
 
 
-def test_ordinary_words_are_no_findings():
+def test_ordinary_words_are_not_findings():
     for text in ("Verify the difference", "as soon as possible", "the etching", "10.5 percent"):
         assert not CONDITION.search(text)
         assert not VAGUE.search(text)
@@ -89,7 +89,7 @@ def test_a_good_prompt_is_left_alone(prompt: str):
 
 
 @pytest.mark.requirement("E1.3")
-def test_the_two_extremes_are_told_apart():
+def test_the_two_extremes_are_distinguished():
     assert "conditions" in rules(HARD_CODED)
     assert "vague" not in rules(HARD_CODED)
     assert "vague" in rules(TOO_VAGUE)
@@ -133,7 +133,7 @@ def test_every_rule_finds_its_example(prompt: str, rule: str):
         "You answer. Be brief. If the user asks why, explain it in detail.",
     ],
 )
-def test_rules_that_can_both_be_kept_are_no_contradiction(prompt: str):
+def test_compatible_rules_are_not_a_contradiction(prompt: str):
     assert "contradiction" not in rules(prompt)
 
 
@@ -147,7 +147,7 @@ def test_a_problem_names_its_line_the_other_line_and_what_to_write():
 
 
 @pytest.mark.parametrize("prompt", ["", " \n", None, "x" * 400_001])
-def test_what_is_no_prompt_is_refused(prompt):
+def test_an_invalid_prompt_is_refused(prompt):
     with pytest.raises(InputError):
         lint(prompt)
 

@@ -23,30 +23,30 @@ def test_it_names_the_packet_and_the_cure():
     told = advice("billing port", named("lunch at noon " * 20, "minutes", 0.15))
     assert "'minutes' takes" in told
     assert "raise min_relevance" in told
-    assert "No source speaks of 'billing', 'port'" in told
+    assert "No source mentions 'billing', 'port'" in told
 
 
 @pytest.mark.requirement("E2.2")
-def test_it_says_what_a_larger_budget_would_bring():
+def test_it_suggests_a_larger_budget():
     big = named("the owner is Ann " + "x y z " * 300, "people", 0.9)
     small = named("billing has an office", "office", 0.95)
     told = advice("billing owner", small, big, max_tokens=100, enable_compression=False)
-    assert "'owner' is spoken of only in 'people', which was left out (room)" in told
+    assert "'owner' is mentioned only in 'people', which was left out (room)" in told
     assert "raise max_tokens by about" in told
 
 
 @pytest.mark.requirement("E2.2")
-def test_it_says_when_nothing_is_in_and_when_a_source_failed():
+def test_it_reports_an_empty_context_and_a_failed_source():
     def broken(_: str) -> None:
         raise ConnectionError("refused")
 
     told = advice("billing", sources=(broken,))
-    assert "The source broken gave nothing: ConnectionError: refused" in told
-    assert "Nothing but instructions and the question is in" in told
+    assert "The source broken returned nothing: ConnectionError: refused" in told
+    assert "The context has only instructions and the question" in told
 
 
 @pytest.mark.requirement("E2.2")
-def test_it_speaks_the_language_of_the_question():
+def test_the_advice_is_in_the_language_of_the_question():
     told = advice("计费服务的端口", named("午饭在十二点", "会议纪要", 0.15))
     assert "“会议纪要”占用" in told
     assert "没有任何来源谈到" in told
@@ -85,7 +85,7 @@ def test_a_context_that_answers_is_worth_more_than_one_that_does_not():
 
 
 @pytest.mark.requirement("E2.2")
-def test_the_score_is_the_weighted_sum_and_the_budget_is_told_by_section():
+def test_the_score_is_the_weighted_sum_and_the_budget_is_split_by_section():
     found = report(FACT, *NOISE)
     weighed = (
         WEIGHTS["relevance"] * found.relevance.value

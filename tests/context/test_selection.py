@@ -57,7 +57,7 @@ def test_the_parts_of_a_relevance_add_up_to_it():
     assert one.relevance == pytest.approx(sum(one.parts.values()))
 
 
-def test_words_that_stand_together_count_more_than_scattered_ones():
+def test_words_close_together_count_more_than_scattered_ones():
     together = ContextPacket("Lunch was late.\nThe billing port is 8443.\nIt rained.")
     scattered = ContextPacket("The billing is late.\nIt rained in the port.\nLunch at noon.")
     one, other = judged("billing port", together, scattered)
@@ -82,7 +82,7 @@ def test_weights_decide_between_relevant_and_new():
     assert one.score < other.score
 
 
-def test_what_has_no_time_is_judged_by_relevance_alone():
+def test_a_packet_without_a_time_is_scored_by_relevance_alone():
     (one,) = judged("q", ContextPacket("x", relevance_score=0.8))
     assert one.score == 0.8
 
@@ -97,13 +97,13 @@ def test_the_newest_messages_are_relevant_and_an_old_one_that_answers_comes_back
     assert found[10].relevance < 0.1
 
 
-def test_what_a_search_found_is_taken_even_where_its_words_are_others():
+def test_search_results_are_chosen_even_with_other_words():
     ranked = ContextPacket("用户喜欢拿铁", metadata={"rank": 0})
     (one, two) = judged("beverage", ranked, ContextPacket("用户喜欢拿铁"))
     assert (one.relevance, two.relevance) == (0.4, 0.0)
 
 
-def test_no_packets_and_a_query_without_words_are_no_trouble():
+def test_no_packets_and_a_query_without_words_are_accepted():
     assert judged("anything") == []
     assert judged("?!", ContextPacket("text"))[0].relevance == 0.0
 
@@ -128,7 +128,7 @@ WHOLE = ContextConfig(enable_compression=False)
 
 
 @pytest.mark.requirement("T3")
-def test_what_does_not_fit_is_skipped_and_the_next_is_tried():
+def test_a_packet_that_does_not_fit_is_skipped_and_the_next_is_tried():
     chosen = select(
         [offer("alpha", 60, 0.9), offer("beta", 70, 0.8), offer("gamma", 30, 0.7)], 100, WHOLE
     )
@@ -137,14 +137,14 @@ def test_what_does_not_fit_is_skipped_and_the_next_is_tried():
 
 
 @pytest.mark.requirement("T3")
-def test_what_is_below_the_threshold_stays_out_and_says_so():
+def test_a_packet_below_the_threshold_is_left_out_with_the_reason():
     chosen = select([offer("alpha", 10, 0.09), offer("beta", 10, 0.1)], 100, WHOLE)
     assert names(chosen) == ["beta"]
     assert reasons(chosen) == {"alpha": "relevance"}
 
 
 @pytest.mark.requirement("T3")
-def test_what_says_the_same_is_left_for_what_says_something_else():
+def test_a_duplicate_gives_way_to_new_information():
     first = offer("the billing port is 8443", 10, 0.9)
     again = offer("The billing port is 8443!", 10, 0.89)
     other = offer("the owner is Ann", 10, 0.5)
@@ -155,7 +155,7 @@ def test_what_says_the_same_is_left_for_what_says_something_else():
 
 
 @pytest.mark.requirement("T3")
-def test_diversity_prefers_what_is_different_among_equals():
+def test_diversity_prefers_distinct_packets_among_equals():
     alike = [offer("billing port alpha beta", 10, 0.9), offer("billing port alpha gamma", 10, 0.8)]
     other = offer("owner is Ann", 10, 0.75)
     assert names(select([*alike, other], 20, WHOLE))[1] == "owner is Ann"
@@ -163,7 +163,7 @@ def test_diversity_prefers_what_is_different_among_equals():
     assert names(select([*alike, other], 20, straight))[1] == "billing port alpha gamma"
 
 
-def test_the_question_that_is_asked_again_in_the_history_is_left_out():
+def test_a_repetition_of_the_question_in_the_history_is_left_out():
     chosen = select([offer("user: Which port?", 5, 0.9)], 100, WHOLE, "Which port?")
     assert names(chosen) == []
     assert chosen.left_out[0].other == "the task"
@@ -178,7 +178,7 @@ def test_a_section_takes_no_more_than_its_budget():
     assert set(reasons(chosen).values()) == {"section"}
 
 
-def test_a_giant_is_bounded_to_its_share_and_gets_what_is_left_over():
+def test_a_giant_packet_is_limited_to_its_share_plus_the_leftover_room():
     giant, small = offer("giant alpha", 1_000, 0.9), offer("small beta", 100, 0.8)
     config = ContextConfig(largest_share=0.5)
     crowded = select([giant, *(offer(f"{n} x{n}", 100, 0.8) for n in range(9))], 600, config)

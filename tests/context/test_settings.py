@@ -64,7 +64,7 @@ def test_the_defaults_are_those_of_the_book():
         ({"max_tokens": 3000.5}, "max_tokens"),
         ({"reserve_ratio": 1.1}, "reserve_ratio"),
         ({"min_relevance": -0.1}, "min_relevance"),
-        ({"recency_weight": 0.5}, "make 0.5"),
+        ({"recency_weight": 0.5}, "add up to 0.5"),
         ({"diversity": float("nan")}, "diversity"),
         ({"language": "klingon"}, "language"),
         ({"order": "standart"}, "Did you mean 'standard'"),

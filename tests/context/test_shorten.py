@@ -45,7 +45,7 @@ def test_no_way_of_shortening_takes_more_than_its_room(text: str, room: int):
 
 
 @pytest.mark.requirement("T5", "E2.3")
-def test_a_truncation_keeps_both_ends_and_says_what_is_gone():
+def test_a_truncation_keeps_both_ends_and_marks_the_gap():
     short = shorten_to_ends("\n".join(LINES), 200, how())
     assert short.startswith("line 0 ")
     assert short.endswith(LINES[-1])
@@ -62,7 +62,7 @@ def test_a_window_keeps_the_end():
 
 @pytest.mark.requirement("E2.3")
 @pytest.mark.parametrize("shorten", [shorten_to_excerpt, shorten_mixed])
-def test_what_answers_the_query_is_kept_word_for_word(shorten):
+def test_the_answer_to_the_query_is_kept_word_for_word(shorten):
     lines = [*LINES]
     lines[77] = "The billing port is 8443."
     short = shorten("\n".join(lines), 150, how("Which port has billing?"))
@@ -77,14 +77,14 @@ def test_chinese_prose_is_cut_at_its_sentences():
     assert "省略" in short
 
 
-def test_errors_are_kept_though_nobody_asked_for_them():
+def test_errors_are_kept_even_if_the_query_does_not_name_them():
     lines = [*LINES]
     lines[120] = "Traceback: KeyError 'owner'"
     assert "Traceback: KeyError 'owner'" in shorten_to_excerpt("\n".join(lines), 120, how("go on"))
 
 
 @given(TEXTS)
-def test_units_lose_nothing_but_line_feeds(text: str):
+def test_units_lose_only_line_feeds(text: str):
     assert "".join(split_units(text)).replace("\n", "") == text.replace("\n", "")
 
 

@@ -44,7 +44,7 @@ def fetched(one: ContextSource, query: str = "q") -> tuple[ContextPacket, ...]:
 
 
 @pytest.mark.requirement("T2")
-def test_the_tools_of_the_book_are_asked_as_the_book_asks_them():
+def test_the_tools_of_the_book_are_called_as_in_the_book():
     memory, knowledge = Tool(), Tool()
     assert fetched(memory_source(memory), "q")[0].type == "memory"
     assert fetched(knowledge_source(knowledge), "q")[0].type == "rag_result"
@@ -61,7 +61,7 @@ def test_stores_and_functions_are_sources_too():
     assert [p.content for p in fetched(source(own))] == ["Q"]
     assert (source(own).name, source(Store(), "mine").name) == ("own", "mine")
     assert source(one := source(own)) is one
-    with pytest.raises(InputError, match="cannot be asked"):
+    with pytest.raises(InputError, match="cannot be a source"):
         source(42)
 
 
@@ -89,12 +89,12 @@ def test_a_message_may_be_any_object_with_a_role_and_a_content_also_a_named_tupl
 
 
 @pytest.mark.parametrize("bad", ["text", 3, None, {"content": "no role"}])
-def test_what_is_no_message_is_refused_by_its_place(bad: Any):
+def test_an_invalid_message_is_refused_by_its_position(bad: Any):
     with pytest.raises(InputError, match="message 1"):
         history([HistoryMessage("fine"), bad])
 
 
-def test_files_are_loaded_and_what_is_hidden_binary_or_a_link_is_not(tmp_path: Path):
+def test_files_are_loaded_except_hidden_binary_and_linked_ones(tmp_path: Path):
     folder = tmp_path / "project"
     (folder / ".git").mkdir(parents=True)
     (folder / ".git" / "config").write_text("secret")
@@ -107,7 +107,7 @@ def test_files_are_loaded_and_what_is_hidden_binary_or_a_link_is_not(tmp_path: P
     assert found[0].content == "print('你好')\n"
 
 
-def test_references_cost_a_line_each_whatever_the_files_cost(tmp_path: Path):
+def test_references_cost_a_line_each_regardless_of_file_size(tmp_path: Path):
     deep = tmp_path / ("a-folder-with-a-long-name-" * 4)
     deep.mkdir()
     (deep / "big.txt").write_text("first line\n" + "x" * 100_000)
@@ -115,9 +115,9 @@ def test_references_cost_a_line_each_whatever_the_files_cost(tmp_path: Path):
     assert packet.content == f"{deep / 'big.txt'} (100,011 bytes): first line"
 
 
-def test_a_missing_file_is_told_and_does_not_end_the_build(tmp_path: Path):
+def test_a_missing_file_is_reported_and_does_not_end_the_build(tmp_path: Path):
     gathered = asyncio.run(gather("q", [files([tmp_path / "none"])]))
-    assert "is not a file" in gathered.sources[0].error
+    assert "is not a readable file" in gathered.sources[0].error
 
 
 @pytest.mark.requirement("T2")

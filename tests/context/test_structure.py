@@ -41,7 +41,7 @@ ALL = (
 
 
 @pytest.mark.requirement("T4")
-def test_the_six_sections_stand_in_the_order_of_the_book():
+def test_the_six_sections_are_in_the_order_of_the_book():
     assert written(*reversed(ALL)) == (
         "[Role & Policies]\nBe brief.\n\n[Task]\nWhich port?\n\n[State]\nstep 3\n\n"
         "[Evidence]\n8443\n\n[Context]\nuser: hi\n\n[Output]\nAnswer."
@@ -89,7 +89,7 @@ def test_evidence_names_its_source_and_memories_are_marked():
     assert '<item source="a &quot;b&quot; &lt;c">' in xml
 
 
-def test_of_a_long_source_the_file_and_the_lines_are_left():
+def test_a_long_source_keeps_the_file_and_the_lines():
     text = written(item("x", type="knowledge", citation=f"/{'deep/' * 60}ports.md, lines 3-9"))
     (cited,) = (line for line in text.splitlines() if line.startswith("("))
     assert cited.startswith("(…")
@@ -97,14 +97,14 @@ def test_of_a_long_source_the_file_and_the_lines_are_left():
     assert len(cited) == 122
 
 
-def test_what_was_said_stands_in_the_order_in_which_it_was_said():
+def test_messages_are_in_chronological_order():
     said = [item(f"m{n}", score=n / 10, type="conversation_history", position=n) for n in range(4)]
     for order in permutations(said):
         assert written(*order) == "[Context]\nm0\nm1\nm2\nm3"
 
 
 @pytest.mark.requirement("T4")
-def test_with_the_order_cache_the_same_packets_make_the_same_text_whatever_their_scores():
+def test_in_cache_order_the_same_packets_give_the_same_text_for_any_scores():
     def text(scores: tuple[float, ...]) -> str:
         found = [item(f"fact {n}", score, type="knowledge") for n, score in enumerate(scores)]
         return written(*found, order="cache")

@@ -11,11 +11,11 @@ def twice():
     return [first.text, second.text or second.error]
 
 
-def test_a_strategy_is_driven_with_calls_to_its_end():
+def test_a_strategy_is_driven_to_its_end_by_blocking_calls():
     assert drive(twice(), lambda ask: Reply(ask.prompt.upper())) == ["ONE", "TWO AFTER ONE"]
 
 
-def test_the_same_strategy_is_driven_by_awaiting():
+def test_the_same_strategy_is_driven_by_async_calls():
     async def answer(ask):
         await asyncio.sleep(0)
         return Reply(error="busy") if "two" in ask.prompt else Reply("1")
@@ -23,7 +23,7 @@ def test_the_same_strategy_is_driven_by_awaiting():
     assert asyncio.run(adrive(twice(), answer)) == ["1", "busy"]
 
 
-def test_a_strategy_that_asks_nothing_needs_no_answer():
+def test_a_strategy_without_asks_needs_no_answer():
     def silent():
         yield from ()
         return 7

@@ -14,7 +14,7 @@ def test_a_number_of_tokens_is_limit_and_target_at_once():
 
 
 @pytest.mark.parametrize("tokens", [0, -1, 1.5, True, "8000", None])
-def test_a_budget_that_is_no_positive_number_is_refused(tokens):
+def test_a_budget_that_is_not_a_positive_number_is_rejected(tokens):
     with pytest.raises(BudgetError, match="positive whole number"):
         Budget.of_tokens(tokens)
 
@@ -27,7 +27,7 @@ def test_a_window_leaves_room_for_the_answer_and_for_counting_errors():
     assert budget.target == round(0.4 * budget.scale)
 
 
-def test_an_output_larger_than_the_usual_reserve_makes_it_due_in_time():
+def test_an_output_larger_than_the_usual_reserve_lowers_the_trigger():
     budget = Budget.of_window(200_000, output=64_000)
     assert budget.is_due(1.0, 150_000)
 
@@ -50,7 +50,7 @@ def test_a_smaller_target_is_aimed_for():
 
 
 @pytest.mark.requirement("C23")
-def test_an_unknown_window_is_assumed_and_said_to_be():
+def test_an_unknown_window_is_assumed_with_a_warning():
     budget = Budget.of_window(None)
     assert not budget.resolved
     assert budget.scale < UNKNOWN_WINDOW
@@ -88,8 +88,8 @@ def test_the_thresholds_of_every_window_are_in_order(window):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"warn_at": 0.9}, r"warn_at \(0\.9\) has to lie below act_at"),
-        ({"warn_at": 0.8}, r"warn_at \(0\.8\) has to lie below act_at"),
+        ({"warn_at": 0.9}, r"warn_at \(0\.9\) must be below act_at"),
+        ({"warn_at": 0.8}, r"warn_at \(0\.8\) must be below act_at"),
         ({"clear_at": 0.75}, "clear_at .* below warn_at"),
         ({"act_at": 1.0}, "act_at .* below hard_at"),
         ({"target": 0.8}, "target .* below act_at"),
@@ -105,7 +105,7 @@ def test_thresholds_out_of_order_are_errors_that_name_them(wrong, words):
         Thresholds(**wrong)
 
 
-def test_thresholds_that_act_in_good_time_are_left_alone():
+def test_thresholds_that_act_early_enough_are_unchanged():
     at = Thresholds()
     assert at.within(400_000, 200_000) is at
 

@@ -43,7 +43,7 @@ def test_an_impossible_configuration_is_an_error_at_once(make, words):
         make()
 
 
-def test_a_part_of_a_section_is_changed_and_the_rest_of_it_stays():
+def test_part_of_a_section_can_be_changed():
     config = Config().replace(clearing={"keep": 7}).replace(clearing={"never": ["memory"]})
     assert (config.clearing.keep, config.clearing.never) == (7, ("memory",))
     assert Config(clearing={"keep": 7, "never": ["memory"]}) == config
@@ -51,7 +51,7 @@ def test_a_part_of_a_section_is_changed_and_the_rest_of_it_stays():
         config.policy = "clear"  # type: ignore[misc]
 
 
-def test_the_policies_that_can_be_named_are_those_that_there_are():
+def test_the_policy_names_are_those_that_exist():
     assert set(POLICY_NAMES) == set(POLICIES)
 
 
@@ -101,19 +101,19 @@ def test_reserves_in_tokens_give_the_limits_that_others_publish(window, output, 
         (200_000, 20_000, 200_000, 181_000, True),
     ],
 )
-def test_what_a_provider_takes_at_most_counts_where_it_is_less(window, output, most, used, over):
+def test_the_providers_input_limit_applies_if_it_is_less(window, output, most, used, over):
     budget = Config(room=Room(window, output, 0, most)).budget()
     assert budget.is_due(1.0, used) is over
 
 
 @pytest.mark.requirement("C23")
-def test_the_window_of_the_call_counts_before_that_of_the_configuration():
+def test_the_window_of_the_call_overrides_that_of_the_configuration():
     config = Config(room=Room(window=50_000))
     assert config.budget(20_000).scale < config.budget().scale < 50_000
     assert not Config().budget().resolved
 
 
-def test_the_hard_limit_is_what_messages_may_take():
+def test_the_hard_limit_bounds_the_messages():
     config = Config().replace(thresholds={"hard_at": 0.9})
     budget = config.budget(100_000, output=0, overhead=10_000)
     assert budget.limit == int(0.9 * budget.scale) - 10_000
@@ -132,7 +132,7 @@ def filled(config: Config) -> Session:
 
 
 @pytest.mark.requirement("C1")
-def test_what_is_switched_off_changes_nothing_by_itself_and_can_still_be_asked_for():
+def test_disabled_compaction_still_works_on_request():
     off = filled(Config(enabled=False))
     assert off.view() == [message.raw for message in off.messages]
     assert (off.receipts, off.pressure.level) == ((), "over")
@@ -143,7 +143,7 @@ def test_what_is_switched_off_changes_nothing_by_itself_and_can_still_be_asked_f
 
 
 @pytest.mark.requirement("C7", "C22")
-def test_a_single_call_heeds_the_configuration():
+def test_a_single_call_uses_the_configuration():
     messages = [
         {"role": role, "content": f"{role} {number} " + "word " * 200}
         for number in range(30)
@@ -184,7 +184,7 @@ def test_scenarios_differ_in_the_way_that_their_work_does():
 
 
 @pytest.mark.requirement("K40")
-def test_a_scenario_can_be_changed_and_an_unknown_one_is_refused():
+def test_a_scenario_can_be_changed_and_an_unknown_one_is_rejected():
     assert Config.scenario("coding", clearing={"keep": 9}).clearing.keep == 9
     with pytest.raises(BudgetError, match=r"no scenario 'codding'.*Did you mean 'coding'"):
         Config.scenario("codding")

@@ -33,13 +33,13 @@ def test_a_summary_of_20_10_5_and_2_to_1_pays_after_so_many_requests(
     assert [round(number, 1) for number in found] == requests
 
 
-def test_clearing_pays_after_eleven_and_a_half_times_what_lies_behind():
+def test_clearing_pays_after_eleven_and_a_half_times_the_tokens_behind_it():
     assert pytest.approx(11.5) == PAY_BACK
     assert pays_after(1_000, behind=1_000) == pytest.approx(11.5)
     assert pays_after(30_000, behind=10_000) == pytest.approx(11.5 / 3)
 
 
-def test_what_frees_nothing_never_pays_and_what_costs_nothing_pays_at_once():
+def test_no_savings_never_pay_and_no_costs_pay_at_once():
     assert pays_after(0) is None
     assert pays_after(-5, behind=1) is None
     assert pays_after(100) == 0.0
@@ -67,7 +67,7 @@ THRIFT = Economy(keep=40_000)
 
 
 def fold_at(grows: int, economy: Economy | None = None, start: int = 0, **more) -> int:
-    """Return at how many tokens a session is folded that grows by as many at every request."""
+    """Return the size at which a session is folded that grows by ``grows`` tokens per request."""
     for requests in range(1, 10_000):
         fill = start + requests * grows
         if saving(economy or THRIFT, Course(start, fill, requests), WIDE, **more):
@@ -86,7 +86,7 @@ def fold_at(grows: int, economy: Economy | None = None, start: int = 0, **more) 
         (Course(80_000, 80_000, 3), 3 * 40_000),
     ],
 )
-def test_what_was_read_above_a_size_is_the_area_under_an_even_growth(course, extra):
+def test_reading_above_a_size_is_the_area_under_even_growth(course, extra):
     assert course.above(40_000) == pytest.approx(extra)
 
 
@@ -102,10 +102,10 @@ def test_it_folds_once_the_extra_reading_has_cost_as_much_as_folding():
     assert made.requests == pytest.approx(rewrite / (0.1 * (fill - keep)))
 
 
-def test_it_never_pays_more_than_twice_of_what_hindsight_would():
+def test_the_cost_is_at_most_twice_that_of_hindsight():
     made = saving(THRIFT, Course(0, fold_at(500), fold_at(500) / 500), WIDE)
     assert made is not None
-    # The session may end at once: then all that was paid is reading and folding.
+    # The session may end at once: then reading and folding are the whole cost.
     assert made.read + made.rewrite <= 2.1 * min(made.read, made.rewrite)
 
 
@@ -117,7 +117,7 @@ def test_a_cold_cache_is_a_reason_to_fold_at_once():
     assert fold_at(1_000, cold=True) == 60_000 < fold_at(1_000)
 
 
-def test_a_model_that_tells_what_happened_has_to_be_paid_as_well():
+def test_the_cost_of_a_model_summary_is_included():
     assert fold_at(1_000, summary_cost=100_000) > fold_at(1_000)
 
 
@@ -136,15 +136,15 @@ def test_prices_decide():
         (Economy(keep=72_000), WIDE),
     ],
 )
-def test_nothing_is_done_early_where_it_is_off_or_the_window_is_small(economy, target):
+def test_nothing_is_folded_early_if_disabled_or_the_window_is_small(economy, target):
     assert saving(economy, Course(0, 10**6, 10**4), target) is None
 
 
-def test_next_to_nothing_is_never_folded():
+def test_a_fold_with_little_gain_is_never_made():
     assert saving(THRIFT, Course(0, 59_999, 10**6), WIDE) is None
 
 
-def test_the_reason_tells_the_sums():
+def test_the_reason_has_the_numbers():
     words = str(saving(THRIFT, Course(0, 80_000, 80), WIDE))
     assert words.startswith("economy: ")
     assert "40,000" in words
@@ -152,6 +152,6 @@ def test_the_reason_tells_the_sums():
 
 
 @pytest.mark.parametrize("wrong", [{"keep": 0}, {"keep": 1.5}, {"keep": True}, {"enabled": 1}])
-def test_what_makes_no_sense_is_an_error(wrong):
+def test_invalid_settings_are_errors(wrong):
     with pytest.raises(BudgetError, match="economy"):
         Economy(**wrong)

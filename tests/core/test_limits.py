@@ -39,14 +39,14 @@ def test_no_more_requests_are_made_than_allowed(attempts):
     assert not replies[-1].retry
 
 
-def test_an_ask_is_told_how_many_seconds_are_left():
+def test_an_ask_gets_the_remaining_seconds():
     asked, replies, spent = run(Limits(attempts=99, seconds=25.0), FAILED)
     assert [ask.seconds for ask in asked] == [25.0, 15.0, 5.0]
     assert spent.seconds == 30.0
     assert "25 seconds" in replies[-1].error
 
 
-def test_an_ask_that_could_cost_more_than_is_left_is_not_made():
+def test_an_ask_that_could_exceed_the_remaining_money_is_not_sent():
     reader = ModelLimits(1_000, input_usd=1.0, output_usd=10.0)
     paid = Reply("yes", usd=0.0005)
     most = reader.usd(len("a question"), 100)
@@ -56,7 +56,7 @@ def test_an_ask_that_could_cost_more_than_is_left_is_not_made():
     assert "US dollars" in replies[2].error
 
 
-def test_without_prices_nothing_is_asked_where_money_is_limited():
+def test_without_prices_no_ask_is_sent_if_money_is_limited():
     asked, replies, _ = run(Limits(usd=1.0), FAILED, reader=ModelLimits(1_000))
     assert not asked
     assert "price" in replies[0].error
@@ -69,12 +69,12 @@ def test_usage_of_all_answers_is_added_up():
 
 
 @pytest.mark.parametrize("wrong", [{"attempts": -1}, {"seconds": float("nan")}, {"usd": -0.1}])
-def test_impossible_limits_are_refused(wrong):
+def test_invalid_limits_are_rejected(wrong):
     with pytest.raises(BudgetError, match="Impossible limits"):
         Limits(**wrong)
 
 
-def test_what_was_spent_adds_up():
+def test_spending_adds_up():
     first, second = Spent(1, 2.0, 0.1, 10, 20, "one"), Spent(2, 3.0, 0.2, 1, 2, "two")
     both = first + second
     assert (both.attempts, both.seconds, both.input_tokens, both.output_tokens) == (3, 5.0, 11, 22)
@@ -91,14 +91,14 @@ def failing(times, *, threshold=3, seconds=300.0, now=1_000.0):
 
 
 @pytest.mark.requirement("C5", "H10")
-def test_it_opens_after_so_many_failures_in_a_row_and_not_before():
+def test_a_breaker_opens_after_a_number_of_failures_in_a_row():
     assert failing(2).state(1_000.0) == "closed"
     assert failing(3).state(1_000.0) == "open"
     assert not failing(3).allows(1_299.9)
 
 
 @pytest.mark.requirement("H10")
-def test_a_success_in_between_starts_the_count_again():
+def test_a_success_in_between_resets_the_count():
     breaker = failing(2).after(True, 1_000.0).after(False, 1_001.0).after(False, 1_002.0)
     assert breaker.allows(1_002.0)
     assert breaker.failures == 2
@@ -115,25 +115,25 @@ def test_after_its_pause_one_trial_is_allowed_and_its_outcome_decides():
 
 
 @pytest.mark.requirement("H10")
-def test_while_the_trial_runs_nobody_else_gets_one():
+def test_during_a_trial_no_second_one_is_allowed():
     trying = failing(3).trying(1_300.0)
     assert not trying.allows(1_301.0)
     assert trying.allows(1_600.0), "one that never ends does not block for ever"
 
 
 @pytest.mark.requirement("C5")
-def test_other_circumstances_allow_one_trial_before_the_pause_is_over():
+def test_a_change_of_policy_or_model_allows_one_trial_early():
     eased = failing(3).ease()
     assert eased.state(1_001.0) == "half-open"
     assert eased.after(False, 1_001.0).state(1_002.0) == "open"
 
 
-def test_a_clock_that_was_set_back_does_not_keep_it_open():
+def test_a_clock_set_back_does_not_keep_a_breaker_open():
     assert failing(3, now=10**9).allows(1_000.0)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 1_000)), max_size=30), st.integers(1, 5))
-def test_it_is_open_only_after_a_row_of_failures_at_the_end(events, threshold):
+def test_a_breaker_is_open_only_after_trailing_failures(events, threshold):
     breaker, now = Breaker(threshold, 50.0), 0.0
     for success, passed in events:
         now += passed
@@ -150,7 +150,7 @@ def test_it_is_open_only_after_a_row_of_failures_at_the_end(events, threshold):
 @pytest.mark.parametrize(
     "settings", [{"failures": 0}, {"failures": 2.5}, {"seconds": -1}, {"seconds": float("nan")}]
 )
-def test_settings_that_make_no_sense_are_refused(settings):
+def test_invalid_settings_are_rejected(settings):
     with pytest.raises(BudgetError, match=r"breaker\."):
         BreakerSettings(**settings)
 

@@ -1,4 +1,4 @@
-"""What was prepared holds for exactly what it was prepared for."""
+"""Prepared edits are valid only for the view they were prepared for."""
 
 from dataclasses import replace
 
@@ -17,14 +17,14 @@ PREPARED = Prepared(LOG[:4], (FOLD,), "openai-chat", 4, 10.0)
 
 
 @pytest.mark.requirement("K27", "C10")
-def test_it_fits_what_it_was_made_for_whatever_came_behind():
+def test_prepared_edits_fit_their_view_with_any_later_messages():
     assert PREPARED.misfit(LOG[:4], "openai-chat") == ""
     assert PREPARED.misfit(LOG, "openai-chat") == ""
     assert PREPARED.until == LOG[3].id
 
 
 @pytest.mark.requirement("K27")
-def test_equal_messages_are_the_same_and_their_objects_need_not_be():
+def test_equal_messages_of_other_identity_match():
     again = tuple(replace(message, raw={"read": "again"}) for message in LOG)
     assert PREPARED.misfit(again, "openai-chat") == ""
 
@@ -33,15 +33,15 @@ def test_equal_messages_are_the_same_and_their_objects_need_not_be():
 @pytest.mark.parametrize(
     ("shown", "words"),
     [
-        (LOG[:3], "covers 4 messages, 3 are shown"),
-        (LOG[1:], "no longer shown as it was"),
-        ((LOG[0], replace(LOG[1], pinned=True), *LOG[2:]), "no longer shown as it was"),
+        (LOG[:3], "covers 4 messages, the view has 3"),
+        (LOG[1:], "has changed in the view"),
+        ((LOG[0], replace(LOG[1], pinned=True), *LOG[2:]), "has changed in the view"),
         ((LOG[0], replace(LOG[1], parts=(Text("cut"),)), *LOG[2:]), LOG[1].id[:12]),
-        ((LOG[0], replace(LOG[1], id="0" * 32), *LOG[2:]), "no longer shown as it was"),
-        ((), "0 are shown"),
+        ((LOG[0], replace(LOG[1], id="0" * 32), *LOG[2:]), "has changed in the view"),
+        ((), "the view has 0"),
     ],
 )
-def test_it_says_why_it_does_not_fit(shown, words):
+def test_a_misfit_has_a_reason(shown, words):
     assert words in PREPARED.misfit(shown, "openai-chat")
 
 
@@ -57,7 +57,7 @@ def test_only_folds_of_a_summary_count_as_folds():
 
 
 @pytest.mark.requirement("K28")
-def test_the_fingerprint_tells_everything_that_is_shown():
+def test_the_fingerprint_covers_everything_in_the_view():
     plain = fingerprint(LOG, "openai-chat")
     cut = replace(LOG[1], parts=(Text("cut"),), intact=False)
     others = [
@@ -75,11 +75,11 @@ def test_the_fingerprint_tells_everything_that_is_shown():
 
 @pytest.mark.parametrize("settings", [{"enabled": 1}, {"every": 0}, {"every": 1.5}])
 @pytest.mark.requirement("C9")
-def test_settings_that_make_no_sense_are_refused(settings):
+def test_invalid_settings_are_rejected(settings):
     with pytest.raises(BudgetError, match=r"memory\."):
         MemorySettings(**settings)
 
 
 @pytest.mark.requirement("C9")
-def test_it_is_off_unless_it_is_switched_on():
+def test_session_memory_is_off_by_default():
     assert not MemorySettings().enabled

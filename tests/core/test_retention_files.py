@@ -17,7 +17,7 @@ def test_the_defaults_are_five_files_and_two_budgets_and_nothing_is_read_without
 
 
 @pytest.mark.parametrize("name", ["count", "file_tokens", "total_tokens"])
-def test_a_limit_of_nothing_switches_it_off_and_a_negative_one_is_an_error(name):
+def test_a_limit_of_zero_disables_it_and_a_negative_one_is_an_error(name):
     assert not FileSettings(root="x", **{name: 0}).is_on
     for wrong in (-1, 1.5, True, "5"):
         with pytest.raises(BudgetError, match=f"files.{name}"):
@@ -28,7 +28,7 @@ def test_a_limit_of_nothing_switches_it_off_and_a_negative_one_is_an_error(name)
     "wrong",
     [{"share": 1.5}, {"share": float("nan")}, {"root": ""}, {"root": 7}, {"reads": ("a", 1)}],
 )
-def test_what_makes_no_sense_is_an_error_when_it_is_made(wrong):
+def test_invalid_settings_are_errors_at_construction(wrong):
     with pytest.raises(BudgetError, match="files"):
         FileSettings(**wrong)
 

@@ -23,7 +23,7 @@ from foldline.errors import BudgetError
         (lambda: Outputs(style="heads"), "no style 'heads'.*Did you mean 'head'"),
     ],
 )
-def test_settings_that_make_no_sense_are_errors_that_name_them(make, words):
+def test_invalid_settings_are_errors_that_name_them(make, words):
     with pytest.raises(BudgetError, match=words):
         make()
 

@@ -33,7 +33,7 @@ def test_every_setting_is_listed_with_its_dotted_key_and_default():
     }
 
 
-def test_a_record_is_read_back_from_what_it_was_written_as():
+def test_a_record_round_trips():
     record = Outer(False, "tail", Inner(1, ("read",), 3))
     plain = to_dict(record)
     assert plain["inner"] == {"share": 1, "names": ["read"], "most": 3}
@@ -59,6 +59,6 @@ def test_a_record_is_read_back_from_what_it_was_written_as():
         ([], "a table"),
     ],
 )
-def test_what_is_unknown_or_of_another_type_is_refused_and_named(value, words):
+def test_unknown_keys_and_wrong_types_are_rejected_by_name(value, words):
     with pytest.raises(BudgetError, match=words):
         from_plain(Outer, value)

@@ -5,7 +5,7 @@ from foldline.core.summary_settings import SummarySettings
 from foldline.errors import BudgetError
 
 
-def test_the_defaults_are_an_account_with_one_retry():
+def test_the_defaults_are_a_summary_with_one_retry():
     settings = SummarySettings()
     assert (settings.template, settings.language, settings.retries) == ("account", "auto", 1)
 
@@ -27,7 +27,7 @@ def test_the_defaults_are_an_account_with_one_retry():
         ({"template": ["Write it."]}, "template"),
     ],
 )
-def test_an_impossible_setting_is_refused_by_name(wrong, said):
+def test_an_invalid_setting_is_rejected_by_name(wrong, said):
     with pytest.raises(BudgetError, match=said):
         SummarySettings(**wrong)
 

@@ -36,7 +36,7 @@ def test_the_figures_are_the_real_ones() -> None:
     assert f"at most {sizes.target} tokens, and repeats at most {sizes.overlap} of" in PAGE
     assert f"larger than {limits.bytes // 10**6} MB" in PAGE
     assert f"the `threshold` of {THRESHOLD}" in PAGE
-    assert f"leads to {POOL} chunks" in PAGE
-    assert f"{POSTINGS:,} at most" in PAGE
+    assert f"yields {POOL} candidates" in PAGE
+    assert f"at most {POSTINGS:,}" in PAGE
     assert f"the {LOOKED_AT} nearest" in PAGE
     assert f"about {round(len(CODE | CODE_NAMES), -1)} endings" in PAGE

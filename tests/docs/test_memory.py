@@ -32,7 +32,7 @@ def test_every_block_runs(block: str, tmp_path: Path, monkeypatch) -> None:
 
 def test_the_parts_and_bounds_are_the_real_ones() -> None:
     assert re.findall(
-        r"^\| `(\w+)` \| (?:BM25|likeness|the question|it only)", PAGE, re.M
+        r"^\| `(\w+)` \| (?:BM25|similarity|the question|the memory)", PAGE, re.M
     ) == list(PARTS)
     limits = MemoryLimits()
     told = f"{limits.working_items} items, {limits.working_tokens:,} tokens"

@@ -17,7 +17,7 @@ def receipt(*edits, status="compacted"):
     return build_receipt(BEFORE, outcome, Budget.of_tokens(99), "mine", NAMES, ("careful",))
 
 
-def test_a_receipt_says_what_was_measured():
+def test_a_receipt_contains_the_measured_values():
     found = receipt(Drop((IDS[1], IDS[2]), "window"))
     assert (found.tokens_before, found.tokens_after) == (BEFORE.tokens, 5 + 5)
     assert (found.messages_before, found.messages_after) == (4, 2)
@@ -35,7 +35,7 @@ def recalled(*edits):
     return recallable(edits, {m.id: m for m in BEFORE.messages}, NAMES)
 
 
-def test_everything_out_of_sight_is_named_in_a_few_words():
+def test_everything_removed_from_view_is_described():
     assert recalled(Rewrite(IDS[2], 0, "s", "clear")) == {NAMES[IDS[2]]: "result of read_file"}
     assert recalled(Drop((IDS[1],), "window")) == {
         NAMES[IDS[1]]: "assistant message calling read_file"
@@ -49,12 +49,12 @@ def test_a_snapshot_and_each_message_in_it_are_recalled():
     assert {NAMES[IDS[1]], NAMES[IDS[2]]} < found.keys()
 
 
-def test_what_a_repair_shows_otherwise_is_recalled_as_it_was():
+def test_a_message_that_a_repair_replaced_is_recalled_unchanged():
     note = Message("user", (Text("note"),), id="f" * 32)
     assert recalled(Fold((IDS[2],), note, "repair")) == {NAMES[IDS[2]]: "result of read_file"}
 
 
-def test_what_was_never_said_is_not_recalled():
+def test_unknown_messages_are_not_recalled():
     assert recalled(Drop(("unknown",), "window"), Rewrite("unknown", 0, "s", "clear")) == {}
 
 

@@ -40,6 +40,6 @@ def test_every_event_is_frozen_and_is_json_without_content(event):
         event.session = "other"
 
 
-def test_an_end_without_a_receipt_was_broken_off():
+def test_an_end_without_a_receipt_was_interrupted():
     assert CompactionFinished("s", 1.0, error="x").status == "interrupted"
     assert CompactionFinished("s", 1.0, receipt=RECEIPT).status == "compacted"

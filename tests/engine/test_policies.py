@@ -19,7 +19,7 @@ def test_every_policy_has_rungs_and_its_own_name(name):
     assert 0 < found.trigger <= 1
 
 
-def test_a_policy_of_ones_own_is_taken_as_it_is():
+def test_a_policy_object_is_returned_unchanged():
     mine = Policy("mine", ())
     assert policy(mine) is mine
 
@@ -40,7 +40,7 @@ def test_an_unknown_argument_names_the_policy():
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_cheaper_rungs_are_due_before_dearer_ones(name):
+def test_cheaper_rungs_are_due_before_more_expensive_ones(name):
     triggers = [rung.trigger for rung in policy(name).rungs]
     assert triggers == sorted(triggers)
 
@@ -50,7 +50,7 @@ def test_the_default_configuration_describes_the_policies_as_they_are(name):
     assert configure(Config(policy=name)) == policy(name)
 
 
-def test_thresholds_and_what_stays_reach_the_rungs():
+def test_thresholds_and_retention_settings_reach_the_rungs():
     config = Config().replace(
         thresholds={"clear_at": 0.3, "act_at": 0.75, "warn_at": 0.5},
         clearing={"keep": 0, "only": ["read"], "never": ["memory"], "gain_tokens": 5},
@@ -80,7 +80,7 @@ def clearing(made):
     return next(rung.strategy for rung in made.rungs if isinstance(rung.strategy, Clear))
 
 
-def test_a_name_takes_the_place_of_the_configured_one_and_is_tuned_all_the_same():
+def test_a_name_overrides_the_configured_policy_and_keeps_its_settings():
     config = Config(
         policy="salient", clearing={"never": ["memory"], "keep": 9}, thresholds={"clear_at": 0.4}
     )
@@ -93,7 +93,7 @@ def test_a_name_takes_the_place_of_the_configured_one_and_is_tuned_all_the_same(
     assert tuned.rungs[0].strategy.keep.amount == 3
 
 
-def test_a_finished_policy_counts_but_for_what_must_never_be_cleared():
+def test_a_policy_object_takes_only_protected_tools_from_the_configuration():
     finished = policy("clear", keep=2, never=("ask",))
     config = Config(clearing={"never": ["memory"], "keep": 9})
     made = configure(config, finished)
@@ -102,7 +102,7 @@ def test_a_finished_policy_counts_but_for_what_must_never_be_cleared():
     assert configure(Config(), finished) is finished
 
 
-def test_a_setting_that_the_chosen_policy_does_not_read_is_refused():
+def test_a_setting_that_the_policy_does_not_read_is_an_error():
     with pytest.raises(BudgetError, match=r"clear does not read tail\.newest"):
         configure(Config(tail={"newest": 3}), "clear")
     with pytest.raises(BudgetError, match="There is no policy"):
@@ -110,7 +110,7 @@ def test_a_setting_that_the_chosen_policy_does_not_read_is_refused():
 
 
 @pytest.mark.parametrize("opens", ["call", "session"])
-def test_protections_hold_whichever_way_a_policy_is_named(opens):
+def test_protected_tools_hold_for_policy_names_and_objects(opens):
     steps = [
         message
         for n in range(12)

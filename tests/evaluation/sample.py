@@ -1,4 +1,4 @@
-"""A session whose future use is known, and scores of made-up methods."""
+"""A session whose future use is known, and scores of generated methods."""
 
 from __future__ import annotations
 

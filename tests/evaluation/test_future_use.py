@@ -1,4 +1,4 @@
-"""What is needed after a cut is what was known before it, used after it, and not told again."""
+"""Need after a cut is what was known before it, used after it, and not repeated."""
 
 from __future__ import annotations
 
@@ -44,26 +44,26 @@ def needed(*after: str, horizon: int = 30) -> set[str]:
         ("plain words, 12 and a-b say nothing", set()),
     ],
 )
-def test_identifiers_are_what_can_be_used_again_exactly(text, found):
+def test_identifiers_are_names_that_can_be_reused_exactly(text, found):
     assert identifiers(text) == found
 
 
-def test_what_the_assistant_uses_of_the_old_history_is_needed():
+def test_identifiers_of_the_old_history_used_by_the_assistant_are_needed():
     said = "assistant|NAME_0 NAME_1 NAME_2 src/app/main.py NEW_NAME"
     assert needed(said) == {"NAME_0", "NAME_1", "NAME_2", "src/app/main.py"}
 
 
-def test_what_somebody_says_again_before_it_is_used_is_not_needed():
+def test_identifiers_repeated_before_their_use_are_not_needed():
     turns = ("assistant|NAME_0 NAME_2 src/app/main.py", "user|NAME_1", "assistant|NAME_1")
     assert needed(*turns) == {"NAME_0", "NAME_2", "src/app/main.py"}
 
 
-def test_what_comes_after_the_horizon_is_not_needed():
+def test_identifiers_after_the_horizon_are_not_needed():
     turns = ("assistant|NAME_0 NAME_1 src/app/main.py", "assistant|NAME_2")
     assert needed(*turns, horizon=1) == {"NAME_0", "NAME_1", "src/app/main.py"}
 
 
-def test_a_cut_stands_before_the_assistant_and_what_is_deep_is_not_at_its_end():
+def test_a_cut_precedes_the_assistant_and_deep_need_excludes_the_last_tenth():
     messages = transcript().messages
     found = list(cuts(messages))
     assert [cut.fraction for cut in found] == [0.4, 0.6, 0.8]
@@ -80,7 +80,7 @@ def test_a_session_that_needs_nothing_has_no_cut():
     assert list(cuts([])) == []
 
 
-def test_text_without_an_end_takes_no_time_without_an_end():
+def test_an_endless_line_takes_bounded_time():
     hostile = ["a" * 40_000, "/" * 40_000, "a." * 20_000, "-" * 40_000, "aB" * 20_000]
     start = time.process_time()
     for text in hostile:
@@ -91,7 +91,7 @@ def test_text_without_an_end_takes_no_time_without_an_end():
 @pytest.mark.corpus
 @requires_corpus
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the tools beside the sessions
-def test_the_measure_is_the_one_that_lies_beside_the_recorded_sessions():
+def test_the_measure_equals_the_one_next_to_the_recorded_sessions():
     tools = TRANSCRIPTS.parents[1] / "tools"
     reference = loaded(tools)
     names = (

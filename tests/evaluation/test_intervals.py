@@ -1,4 +1,4 @@
-"""An interval says how far a mean could be off on other sessions, the same on every run."""
+"""An interval estimates the error of a mean on other sessions, the same on every run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 from foldline.evaluation.findings import estimate_clustered
 
 
-def test_the_mean_is_of_all_values_and_lies_within_its_interval():
+def test_the_mean_is_of_all_values_and_within_its_interval():
     found = estimate_clustered({"a": [0.0, 1.0], "b": [1.0], "c": [0.5]})
     assert found is not None
     assert found.mean == 0.625
@@ -42,7 +42,7 @@ def test_about_nineteen_of_twenty_intervals_hold_the_true_mean():
     assert 86 <= held <= 100
 
 
-def test_of_one_session_there_is_a_mean_and_of_none_there_is_nothing():
+def test_one_session_gives_a_mean_and_none_gives_nothing():
     assert str(estimate_clustered({"only": [0.25, 0.75]})) == "0.500"
     assert estimate_clustered({}) is None
     assert estimate_clustered({"empty": []}) is None

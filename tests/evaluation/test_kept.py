@@ -1,4 +1,4 @@
-"""A name counts where it stands, and in whole lines only where its line stands too."""
+"""A name counts if it is kept, and in whole lines only if its line is kept too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections are written for people: aligned text, and Markdown that no figure can break."""
+"""Sections as aligned text, and as Markdown that no figure can break."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ SECTION = ReportSection(
         ("as it is", "as it is"),
     ],
 )
-def test_a_figure_has_as_many_digits_as_mean_something(cell, text):
+def test_a_figure_has_only_significant_digits(cell, text):
     assert format_cell(cell) == text
 
 
-def test_text_has_columns_of_figures_to_the_right_and_says_which_goals_are_held():
+def test_text_aligns_figures_right_and_reports_the_goals():
     text = as_text(SECTION)
     assert "Foldline  0.912\n" in text
     assert "a|b <i>       –\n" in text
@@ -57,7 +57,7 @@ def test_text_has_columns_of_figures_to_the_right_and_says_which_goals_are_held(
     assert "missed broken: 3 cases (goal ≤ 0 cases)" in text
 
 
-def test_markdown_escapes_what_would_be_markup_and_links_the_plots():
+def test_markdown_escapes_markup_and_links_the_plots():
     text = as_markdown(SECTION, "pictures/")
     assert text.startswith("## What is \\*kept\\*\n\nSome words.\n\n")
     assert "![Kept \\[x\\]](pictures/kept.svg)" in text

@@ -28,7 +28,7 @@ def test_there_is_an_observation_for_every_cut_budget_and_method():
         assert one.made.broken == ""
 
 
-def test_ours_keeps_more_than_trimming_of_what_lies_deep():
+def test_foldline_retains_more_deep_need_than_trimming():
     plan = MeasurementPlan(PLAN.methods, {"20%": lambda tokens: tokens // 5})
     seen = list(measure("s", "wire", transcript(), COUNTER, plan))
     deep = {
@@ -38,11 +38,11 @@ def test_ours_keeps_more_than_trimming_of_what_lies_deep():
     assert deep["Foldline default"] > deep["trim to the tail"]
 
 
-def test_a_short_session_says_nothing():
+def test_a_short_session_gives_no_observation():
     assert list(measure("s", "wire", transcript(12), COUNTER, PLAN)) == []
 
 
-def test_no_budget_is_smaller_than_a_history_can_be():
+def test_no_budget_is_smaller_than_the_smallest_history():
     asked = []
     method = trimming()
 

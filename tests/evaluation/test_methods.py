@@ -22,7 +22,7 @@ WHOLE = COUNTER.messages(THERE.messages)
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.5, 2.0])
 @pytest.mark.parametrize("method", [trimming(), clearing(), policy_method(policy("default"))])
-def test_every_method_keeps_about_what_it_may(method, share):
+def test_every_method_uses_about_its_budget(method, share):
     made = method.make(THERE, COUNTER, int(WHOLE * share))
     assert made.text
     assert made.problem == made.broken == ""
@@ -46,12 +46,12 @@ def test_one_message_that_is_too_large_leaves_its_end():
     assert len(made.text) < 400
 
 
-def test_nothing_leaves_nothing():
+def test_an_empty_history_gives_an_empty_text():
     for method in (trimming(), clearing()):
         assert method.make(THERE.with_messages([]), COUNTER, 100).text == ""
 
 
-def test_a_policy_that_cannot_fit_keeps_nothing_and_says_why():
+def test_a_policy_that_cannot_fit_keeps_nothing_and_gives_the_reason():
     pinned = THERE.pin(range(len(THERE.messages)))
     made = policy_method(policy("window")).make(pinned, COUNTER, 40)
     assert made.text == ""

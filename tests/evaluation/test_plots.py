@@ -38,13 +38,13 @@ def words(plot: Plot) -> list[str]:
     return [element.text or "" for element in root.iter() if element.tag.endswith("}text")]
 
 
-def test_a_picture_says_what_it_shows_as_text_and_not_as_formulas():
+def test_a_plot_has_its_labels_as_text_and_not_as_formulas():
     assert {"What is kept, <b> $x$ & more", "Foldline", "other_library", "0.90"} <= set(
         words(BARS)
     )
 
 
-def test_ours_is_in_colour_where_there_are_others():
+def test_foldline_is_highlighted_among_others():
     picture = draw(BARS).decode()
     assert ACCENT in picture
     assert "#ffffff" not in picture
@@ -67,14 +67,14 @@ def test_without_figures_there_is_an_empty_picture():
 @pytest.mark.parametrize(
     "more", [{"kind": "lines"}, {"log_x": True}, {"log_y": True}, {"goal": 0.0}]
 )
-def test_what_plain_bars_do_not_show_is_refused_instead_of_left_out(more):
+def test_plots_beyond_plain_bars_are_refused_instead_of_reduced(more):
     plot = replace(BARS, **more)
     with pytest.raises(InputError, match="more than plain bars"):
         draw(plot)
     assert draw(plot, paint_bars)
 
 
-def test_without_matplotlib_the_error_has_the_command_that_brings_it(monkeypatch):
+def test_without_matplotlib_the_error_has_the_command_to_install_it(monkeypatch):
     real = builtins.__import__
 
     def missing(name, *args, **kwargs):

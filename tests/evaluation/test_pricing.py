@@ -17,7 +17,7 @@ COUNTER = TokenCounter(EstimatedCounter())
 WIRE = session(30)
 
 
-def test_without_compaction_every_token_is_written_once_and_read_ever_after():
+def test_without_compaction_every_token_is_written_once_and_then_read():
     bill = replay(WIRE, pricing.nothing(), 200_000, COUNTER)
     sent = as_wire(transcript(30))[:-1]
     whole = COUNTER.messages(transcript(30).messages[: len(sent)])

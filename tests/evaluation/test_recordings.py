@@ -1,4 +1,4 @@
-"""Files are measured whole, and what they say is told in tables, plots and goals."""
+"""Files are measured whole, and reported in tables, plots and goals."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_without_replays_there_is_no_price(measured):
     assert measure_file(measured.path, PLAN, None).bills == {}
 
 
-def test_what_is_no_session_is_refused(tmp_path):
+def test_an_invalid_session_is_refused(tmp_path):
     (tmp_path / "x.json").write_text("[1, 2]")
     with pytest.raises(InputError):
         measure_file(tmp_path / "x.json", PLAN, None)
@@ -60,7 +60,7 @@ def test_the_price_is_of_every_file_and_a_share_of_no_compaction(measured):
     assert findings.price([], PRICES, "some-model", 16_000) is None
 
 
-def test_validity_is_a_goal_and_names_what_is_broken(measured):
+def test_validity_is_a_goal_and_names_broken_promises(measured):
     held = findings.validity(measured.observations)
     assert held.goals[0].held
     broken = [
@@ -73,13 +73,13 @@ def test_validity_is_a_goal_and_names_what_is_broken(measured):
     assert "PAIR: only the call." in told.text
 
 
-def test_speed_is_told_for_every_method(measured):
+def test_speed_is_reported_for_every_method(measured):
     rows = findings.speed(measured.observations).tables[0].rows
     assert [row[0] for row in rows] == ["Foldline default", "trim to the tail"]
     assert all(row[3] > 0 for row in rows)
 
 
-def test_retention_is_told_by_method_budget_and_source():
+def test_retention_is_reported_by_method_budget_and_source():
     section = findings.retention(scores(), "Foldline")
     assert "3 cuts through 3 sessions" in section.text
     table = section.tables[0]

@@ -1,4 +1,4 @@
-"""A report is a page with its plots beside it; without plots it says how to get them."""
+"""A report is a page with its plots next to it; without plots it explains how to get them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLOT = Plot("kept", "Kept", "bars", "", "need", (Series("s", ((0, 0.5),)),), ("a
 SECTION = ReportSection("s", "What is kept", "Words.", plots=(PLOT,))
 
 
-def test_a_report_links_the_plots_that_lie_beside_it(tmp_path):
+def test_a_report_links_the_plots_next_to_it(tmp_path):
     pytest.importorskip("matplotlib", reason="NO PLOTS: matplotlib is not installed")
     assert write_report(tmp_path / "deep" / "er", "# Title", [SECTION])
     folder = tmp_path / "deep" / "er"

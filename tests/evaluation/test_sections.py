@@ -1,4 +1,4 @@
-"""What a measurement reports: figures that belong together, and goals."""
+"""Results of a measurement: consistent tables and plots, and goals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from foldline.evaluation.sections import Goal, ReportTable, Series
 GOALS = (Goal("need at 5 %", 0.91, "", least=0.9), Goal("time", 70.0, "ms/MB", most=60.0))
 
 
-def test_a_goal_is_held_within_its_bounds_and_never_by_what_is_no_number():
+def test_a_goal_is_met_within_its_bounds_and_never_by_nan():
     assert [goal.held for goal in GOALS] == [True, False]
     assert Goal("x", 5.0, "s", most=5.0, least=5.0).held
     assert not Goal("x", math.nan, "s", most=5.0).held

@@ -18,7 +18,7 @@ def converted(dialect, *messages):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_tools_that_the_user_ran_become_what_the_user_said(dialect):
+def test_tools_that_the_user_ran_become_user_messages(dialect):
     calling = Message("user", (Text("let me look"), c("u1", "toggle_data", '{"on": true}')))
     told = converted(
         dialect,
@@ -36,7 +36,7 @@ def test_tools_that_the_user_ran_become_what_the_user_said(dialect):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_tools_of_the_assistant_beside_those_of_the_user_stay_tools(dialect):
+def test_tools_of_the_assistant_beside_user_tools_stay_tools(dialect):
     calling = Message("user", (c("u1", "check", "{}"),))
     told = converted(dialect, U("t"), calling, T("u1", ""), A(c("a1")), T("a1", "42"), A("done"))
     assert [r.text for m in told for r in m.results] == ["42"]

@@ -62,7 +62,7 @@ SHAPES = [
 
 @pytest.mark.parametrize(("dialect", "block"), SHAPES)
 @pytest.mark.requirement("K7", "F75")
-def test_media_are_not_counted_as_text_and_never_as_nothing(dialect, block):
+def test_media_are_not_counted_as_text_or_as_zero(dialect, block):
     if dialect == "gemini":
         message = {"role": "user", "parts": [block]}
     elif dialect == "langchain":
@@ -96,7 +96,7 @@ DENSE = {
 
 @pytest.mark.parametrize("kind", DENSE)
 @pytest.mark.requirement("K6", "F77")
-def test_dense_texts_are_never_far_under_what_they_cost(kind):
+def test_dense_texts_are_never_far_underestimated(kind):
     pytest.importorskip("splintr")
     exact = SplintrCounter("o200k").count(DENSE[kind])
     assert COUNTER.count(DENSE[kind]) >= exact / 1.5
@@ -113,7 +113,7 @@ def test_signatures_count_nothing_and_visible_reasoning_does():
 
 
 @pytest.mark.requirement("F79")
-def test_a_call_that_stands_on_the_wire_twice_is_counted_once():
+def test_a_call_that_is_on_the_wire_twice_is_counted_once():
     arguments = {"text": "word " * 500}
     once = {
         "type": "ai",
@@ -157,7 +157,7 @@ def test_a_given_window_wins_and_an_unknown_one_is_conservative():
 
 
 @pytest.mark.requirement("F58", "K8", "F59")
-def test_what_a_provider_reported_for_the_old_prefix_does_not_fire_again():
+def test_usage_reported_for_the_old_prefix_triggers_nothing():
     session = Session.open(
         None, "a", store=MemoryStore(), window=20_000, counter=COUNTER, format="anthropic"
     )

@@ -49,7 +49,7 @@ def test_a_summary_of_giants_needs_no_window_of_its_own(name):
 
 
 @pytest.mark.requirement("F49")
-def test_a_summariser_that_is_asked_is_never_asked_more_than_its_window():
+def test_a_request_to_a_summariser_never_exceeds_its_window():
     asked = []
 
     def summarizer(ask):

@@ -60,7 +60,7 @@ def rewrites(session, count, size=300):
 
 
 @pytest.mark.requirement("F57")
-def test_one_tool_loop_over_the_whole_view_is_no_endless_compaction():
+def test_one_tool_loop_over_the_whole_view_causes_no_endless_compaction():
     session = opened(4_000)
     session.append({"role": "user", "content": "task " * 3_000})
     session.view()
@@ -118,7 +118,7 @@ def test_interleaved_results_are_cleared_too():
 
 
 @pytest.mark.requirement("F69")
-def test_many_tiny_events_are_no_reason_to_compact():
+def test_many_tiny_messages_do_not_trigger_a_compaction():
     session = opened(100_000)
     session.extend([{"role": "user", "content": f"event {n}"} for n in range(300)])
     assert len(session.view()) == 300
@@ -139,7 +139,7 @@ def test_a_read_whose_result_was_cleared_can_be_read_again_or_recalled():
 
 
 @pytest.mark.requirement("F41", "F73")
-def test_a_cleared_result_is_summarised_from_what_it_really_said():
+def test_a_cleared_result_is_summarised_from_its_original():
     session = opened(6_000, policy="default")
     session.append({"role": "user", "content": "task"})
     for number in range(60):

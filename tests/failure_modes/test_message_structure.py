@@ -30,7 +30,7 @@ LONG = "word " * 400
 
 
 def kept(messages, keep, dialect="openai-chat"):
-    """Return what is left when all but the newest ``keep`` groups may go."""
+    """Return the messages left when all but the newest ``keep`` groups may be dropped."""
     shown = log(*messages)
     found = View.of(shown, QUARTERS, dialect=dialect)
     context = CompactionContext(1, 10**6, 10**6, handles(shown))
@@ -62,21 +62,21 @@ def sweep(messages, share=0.3):
 @pytest.mark.parametrize("keep", [1, 2, 3, 4])
 @pytest.mark.requirement("K38", "F01")
 def test_interleaved_calls_are_not_split_by_the_cut(keep):
-    told = (U("task"), *[A("a")] * 4, A(c("1")), A(c("2")), T("1"), T("2"), A("done"))
-    assert is_paired(kept(told, keep))
-    turn = words(kept(told, keep, "anthropic"))
+    history = (U("task"), *[A("a")] * 4, A(c("1")), A(c("2")), T("1"), T("2"), A("done"))
+    assert is_paired(kept(history, keep))
+    turn = words(kept(history, keep, "anthropic"))
     assert ("A{1}" in turn) == ("A{2}" in turn) == ("T(1)" in turn) == ("T(2)" in turn)
 
 
 @pytest.mark.parametrize("keep", range(1, 6))
 @pytest.mark.requirement("F02")
 def test_no_cut_leaves_orphaned_results_of_parallel_calls(keep):
-    told = (U("t"), A(c("1"), c("2"), c("3")), *(T(n) for n in "123"), U("a"), A("b"), U("u"))
-    assert is_paired(kept(told, keep))
+    history = (U("t"), A(c("1"), c("2"), c("3")), *(T(n) for n in "123"), U("a"), A("b"), U("u"))
+    assert is_paired(kept(history, keep))
 
 
 @pytest.mark.requirement("F03")
-def test_two_parallel_results_stay_on_the_same_side_each_once():
+def test_two_parallel_results_stay_on_one_side_of_a_cut():
     parallel = [A(c("1"), c("2")), T("1", "x" * 400), T("2", "y" * 40)]
     assert "compacted" in sweep([U("w" * 40), *parallel, A("ok"), U("n")])
     after = kept([U("w"), A(c("1"), c("2")), T("1", "x"), T("2", "y"), A("ok"), U("n")], 2)
@@ -86,8 +86,8 @@ def test_two_parallel_results_stay_on_the_same_side_each_once():
 @pytest.mark.parametrize("keep", [1, 2, 3])
 @pytest.mark.requirement("F05")
 def test_a_call_and_its_distant_result_stay_together(keep):
-    told = (U("1"), A(c("1")), U("2"), A("thinking aloud"), T("1"), A("done"), U("3"))
-    after = words(kept(told, keep))
+    history = (U("1"), A(c("1")), U("2"), A("thinking aloud"), T("1"), A("done"), U("3"))
+    after = words(kept(history, keep))
     assert ("A{1}" in after) == ("T(1)" in after)
 
 
@@ -99,10 +99,10 @@ def test_a_short_history_of_one_step_never_becomes_results_without_a_user():
 
 
 @pytest.mark.requirement("G2", "F07")
-def test_a_history_of_which_one_side_was_dropped_is_mended_and_both_are_reported():
+def test_a_history_with_half_of_a_pair_dropped_is_repaired_and_both_are_reported():
     steps = [m for n in range(5) for m in (A(c(str(n))), T(str(n), f"result {n}"))]
-    told = log(*[U("t"), *steps][-4:], A(c("x")), U("u"))
-    del_call = log(T("3", "result 3"), *told[1:])
+    history = log(*[U("t"), *steps][-4:], A(c("x")), U("u"))
+    del_call = log(T("3", "result 3"), *history[1:])
     edits = repair(del_call, "openai-chat")
     after = apply(del_call, edits)
     assert "result 3" in after[0].text
@@ -111,7 +111,7 @@ def test_a_history_of_which_one_side_was_dropped_is_mended_and_both_are_reported
 
 
 @pytest.mark.requirement("F09")
-def test_a_dead_call_does_not_block_compaction_for_ever():
+def test_a_dead_call_does_not_block_compaction_forever():
     runs = [m for n in range(2, 20) for m in (U(f"run {n}"), A(c(str(n))), T(str(n), LONG))]
     after = kept([U("run 1"), A(c("1")), *runs, A("done"), U("run 20"), A(c("20"))], 2)
     assert "T(5)" not in words(after)
@@ -121,13 +121,13 @@ def test_a_dead_call_does_not_block_compaction_for_ever():
 @pytest.mark.requirement("F10")
 def test_a_pending_confirmation_stays_when_it_is_pinned_until_it_is_resolved():
     side = [m for n in range(50) for m in (U(f"side {n}"), A(f"answer {n}"))]
-    told = [
+    history = [
         U("pay"),
         A(c("1", "transfer")),
         T("1", "pending_confirmation", "transfer"),
         *side,
     ]
-    value = wire(log(*told), "openai-chat")
+    value = wire(log(*history), "openai-chat")
     result = foldline.compact(value, budget=400, pins=[2], counter=COUNTER)
     assert result.receipt.status == "compacted"
     assert value[1] in result.messages
@@ -136,12 +136,12 @@ def test_a_pending_confirmation_stays_when_it_is_pinned_until_it_is_resolved():
 
 @pytest.mark.requirement("F11")
 def test_a_late_second_result_is_kept_and_never_stands_without_its_call():
-    told = [
+    history = [
         *(U("t"), A(c("1")), T("1", "started job 7"), A("ok")),
         *(m for n in range(6) for m in (U(LONG), A(f"answer {n}"))),
         T("1", "finished: 42 rows"),
     ]
-    value = wire(log(*told), "openai-chat")
+    value = wire(log(*history), "openai-chat")
     result = check_run(value, budget=600, counter=COUNTER)
     assert "finished: 42 rows" in json.dumps(result.messages)
 
@@ -161,14 +161,14 @@ def test_a_call_that_runs_beside_a_finished_one_does_not_become_no_result():
 
 @pytest.mark.parametrize("keep", range(1, 9))
 @pytest.mark.requirement("F15")
-def test_the_first_message_behind_a_summary_is_never_a_result(keep):
-    told = [U("t"), *(m for n in range(4) for m in (A(c(str(n))), T(str(n)))), A("x"), U("u")]
-    after = kept(told, keep)
+def test_the_first_message_after_a_summary_is_never_a_result(keep):
+    history = [U("t"), *(m for n in range(4) for m in (A(c(str(n))), T(str(n)))), A("x"), U("u")]
+    after = kept(history, keep)
     assert not after[1].results
 
 
 @pytest.mark.requirement("F17")
-def test_gemini_accepts_what_follows_a_summary():
+def test_gemini_accepts_the_messages_after_a_summary():
     steps = [m for n in range(12) for m in (A(c(str(n))), T(str(n), LONG))]
     value = wire(log(U("t"), *steps, A("x"), U("u")), "gemini")
     result = check_run(value, budget=1_500, counter=COUNTER)
@@ -201,7 +201,7 @@ def test_a_signature_stays_on_the_first_of_parallel_calls_all_or_nothing():
 
 
 @pytest.mark.requirement("F19")
-def test_signed_reasoning_stays_with_its_loop_or_is_left_out_whole():
+def test_signed_reasoning_stays_with_its_loop_or_is_removed_whole():
     value = wire(
         log(U("t"), *(m for n in range(8) for m in (A(LONG), U("go on"))), *signed_turn(9)),
         "anthropic",
@@ -215,8 +215,8 @@ def test_signed_reasoning_stays_with_its_loop_or_is_left_out_whole():
 @pytest.mark.requirement("F21")
 def test_an_assistant_item_does_not_keep_an_id_whose_reasoning_is_gone():
     thinking = Message("assistant", (Thinking("hm", signed=True), Text("a " * 50)))
-    told = [U("t"), thinking, *(m for _ in range(4) for m in (U("x"), A(LONG))), U("u")]
-    value = wire(log(*told), "openai-responses")
+    history = [U("t"), thinking, *(m for _ in range(4) for m in (U("x"), A(LONG))), U("u")]
+    value = wire(log(*history), "openai-responses")
     result = check_run(value, policy="default", budget=1_500, counter=COUNTER)
     ids = {item.get("id") for item in result.messages}
     assert value[1]["id"] in ids or value[2]["id"] not in ids
@@ -244,7 +244,7 @@ def test_both_representations_of_a_call_change_together():
 
 @pytest.mark.parametrize("name", DIALECTS)
 @pytest.mark.requirement("F23")
-def test_ids_stay_unique_when_what_is_left_is_compacted_again(name):
+def test_ids_stay_unique_after_another_compaction(name):
     steps = [m for n in range(20) for m in (A(c(str(n))), T(str(n), LONG))]
     value = wire(log(S("s"), U("t"), *steps, A("x"), U("u")), name)
     tokens = foldline.count(value, format=name, counter=COUNTER)
@@ -256,7 +256,7 @@ def test_ids_stay_unique_when_what_is_left_is_compacted_again(name):
     assert json.dumps(value, ensure_ascii=False).count('"t"') == 1
 
 
-def test_clearing_arguments_and_results_of_a_mixed_message_keeps_what_the_user_said():
+def test_clearing_arguments_and_results_of_a_mixed_message_keeps_user_text():
     """O-10, R-12."""
     mixed = Message(
         "user",
@@ -270,7 +270,7 @@ def test_clearing_arguments_and_results_of_a_mixed_message_keeps_what_the_user_s
 
 
 @pytest.mark.requirement("F07")
-def test_a_repair_is_only_ever_inserted_or_shown_never_written_into_the_log():
+def test_a_repair_is_only_in_view_and_never_in_the_log():
     shown = log(U("t"), A(c("1")), U("u"))
     before = tuple(shown)
     (edit,) = repair(shown, "openai-chat")

@@ -47,7 +47,7 @@ def test_a_split_keeps_the_newest_turn(share):
     assert 4 not in {i for g in older for i in g.members}
 
 
-def test_a_split_never_comes_behind_an_open_call():
+def test_a_split_never_follows_an_open_call():
     """S-6."""
     found = view(U("a"), A("b"), U("d"), A(c("1")))
     older = Keep("share", 0.01).older(found, CompactionContext(1, 1, 1, {}))
@@ -90,7 +90,7 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("row", PAIRS)
-def test_what_belongs_together_is_found(row):
+def test_related_messages_are_grouped(row):
     messages, expected = PAIRS[row]
     assert [found.members for found in group(messages)] == expected
 
@@ -103,14 +103,14 @@ def test_an_empty_history_needs_no_repair():
     assert repair((), "gemini") == ()
 
 
-def test_two_user_turns_in_a_row_are_left_as_they_are():
+def test_two_user_turns_in_a_row_are_unchanged():
     """R-2: every provider takes them, and joining them would rewrite the prefix."""
     for dialect in ("openai-chat", "anthropic", "gemini", "openai-responses"):
         assert repair(log(U("a"), U("b"), A("x"), U("u")), dialect) == ()
 
 
-def test_a_history_that_ends_with_the_model_is_left_as_it_is():
-    """R-3: the caller appends what comes next."""
+def test_a_history_that_ends_with_the_model_is_unchanged():
+    """R-3: the caller appends the next message."""
     assert repair(log(U("a"), A("b")), "gemini") == ()
 
 
@@ -120,7 +120,7 @@ def test_repairs_have_the_same_ids_every_time():
     assert repair(broken, "openai-chat") == repair(broken, "openai-chat")
 
 
-def test_a_turn_of_nothing_but_left_out_reasoning_is_removed():
+def test_a_turn_of_only_omitted_reasoning_is_removed():
     """R-10."""
     thought = Message("assistant", (Thinking("hm", signed=True),))
     told = log(U("t"), thought, *(m for _ in range(9) for m in (U("x " * 90), A("y"))), U("u"))
@@ -156,7 +156,7 @@ def test_only_the_oldest_of_large_outputs_is_masked_when_that_is_enough():
     assert cleared(found, Clear(keep=0), target=50_000) == [2]
 
 
-def test_what_is_masked_exempt_growing_or_in_the_latest_turn_is_untouched():
+def test_masked_exempt_growing_or_latest_outputs_are_unchanged():
     """O-4."""
     found = view(
         U("t"),
@@ -193,7 +193,7 @@ def test_in_an_output_with_media_only_the_text_is_cut():
     ids=["one line", "long lines", "emoji", "blank", "chinese"],
 )
 @pytest.mark.requirement("H7", "K26")
-def test_any_output_is_bounded_and_stays_valid_text(text):
+def test_any_output_is_limited_and_stays_valid_text(text):
     """O-9, O-14."""
     (message,) = log(T("1", text, "a/b"))
     for edit in bound(message, QUARTERS, handle="abcdef", outputs=Outputs(500, 2_000)):

@@ -36,19 +36,19 @@ def opened(store, window=8_000, **rest):
     return Session.open(None, "s", store=store, window=window, **{**settings, **rest})
 
 
-def said(number, role=None):
+def make_message(number, role=None):
     role = role or ("user" if number % 2 == 0 else "assistant")
     return {"role": role, "content": f"{number}: {FILLER}"}
 
 
 def filled(store, count=70, **rest):
     session = opened(store, **rest)
-    session.extend(said(number) for number in range(count))
+    session.extend(make_message(number) for number in range(count))
     return session
 
 
 @pytest.mark.requirement("F85")
-def test_a_thread_that_appends_while_the_model_thinks_waits_and_stands_behind_the_summary():
+def test_a_thread_that_appends_during_a_summary_waits_and_comes_after_it():
     begun, go_on = threading.Event(), threading.Event()
 
     def slow(_):
@@ -61,29 +61,31 @@ def test_a_thread_that_appends_while_the_model_thinks_waits_and_stands_behind_th
     compacting = threading.Thread(target=session.compact, daemon=True)
     compacting.start()
     assert begun.wait(60)
-    appending = threading.Thread(target=session.append, args=(said(99, "assistant"),), daemon=True)
+    appending = threading.Thread(
+        target=session.append, args=(make_message(99, "assistant"),), daemon=True
+    )
     appending.start()
     go_on.set()
     compacting.join(60)
     appending.join(60)
 
-    assert session.view()[-1] == said(99, "assistant")
+    assert session.view()[-1] == make_message(99, "assistant")
     assert "an account" in json.dumps(session.view())
     assert len(opened(store).messages) == 71
 
 
 @pytest.mark.requirement("F86")
-def test_of_a_hundred_items_those_that_no_budget_shows_stay_in_the_log():
+def test_items_removed_by_a_budget_stay_in_the_log():
     store = MemoryStore()
     session = filled(store, 100)
     receipt = session.compact(2_000)
     assert len(session.view()) < 20
-    assert [m.raw for m in opened(store).messages] == [said(n) for n in range(100)]
+    assert [m.raw for m in opened(store).messages] == [make_message(n) for n in range(100)]
     assert all(session.recall(handle).raw for handle in receipt.recall)
 
 
 @pytest.mark.requirement("F90", "F89")
-def test_a_model_that_raises_counts_nothing_as_summarised():
+def test_a_model_that_raises_summarises_nothing():
     class OnlyByModel:
         name = "by model"
 
@@ -98,7 +100,7 @@ def test_a_model_that_raises_counts_nothing_as_summarised():
     policy = Policy("mine", (Rung(OnlyByModel(), 0.8),))
     session = filled(store, 20, window=2_200, policy=policy, summarizer=broken)
     before = session.view()
-    assert before == [said(number) for number in range(20)]
+    assert before == [make_message(number) for number in range(20)]
     again = opened(store, window=2_200, policy=policy)
     assert [m.raw for m in again.messages] == before
     assert again.view() == before
@@ -106,7 +108,7 @@ def test_a_model_that_raises_counts_nothing_as_summarised():
 
 
 @pytest.mark.requirement("F91")
-def test_a_change_whose_reply_was_lost_is_there_once():
+def test_a_change_whose_reply_was_lost_is_recorded_once():
     class Deaf(MemoryStore):
         deaf = False
 
@@ -128,7 +130,7 @@ def test_a_change_whose_reply_was_lost_is_there_once():
 
 
 @pytest.mark.requirement("F93")
-def test_what_the_archive_did_not_take_names_no_handle():
+def test_messages_that_the_archive_refused_have_no_handle():
     class Full(MemoryStore):
         def commit(self, name, generation, change):
             if change.batches:
@@ -139,7 +141,7 @@ def test_what_the_archive_did_not_take_names_no_handle():
     with pytest.raises(StoreError):
         session.view()
     shown = session._state.current_view.wires(session._state.codec.dialect)
-    assert shown == [said(number) for number in range(70)]
+    assert shown == [make_message(number) for number in range(70)]
 
 
 # --- growth ------------------------------------------------------------------------------------
@@ -165,12 +167,12 @@ def test_a_thousand_attempts_that_change_nothing_leave_one_receipt(tmp_path):
 
 
 @pytest.mark.requirement("F94")
-def test_the_state_of_many_compactions_grows_with_what_was_said_and_not_faster():
+def test_the_state_of_many_compactions_grows_linearly_with_the_log():
     store = MemoryStore()
     session = opened(store, window=1_600)
     sizes = []
     for number in range(1_200):
-        session.append(said(number))
+        session.append(make_message(number))
         session.view()
         if number in (600, 1_199):
             stored = store.load("s")
@@ -185,7 +187,7 @@ def test_the_state_of_many_compactions_grows_with_what_was_said_and_not_faster()
 
 
 @pytest.mark.requirement("F94", "K21")
-def test_what_a_model_says_in_an_error_does_not_swell_the_receipt():
+def test_an_error_text_of_a_model_is_cut_in_the_receipt():
     def shouting(_):
         return Reply(error="overloaded " * 100_000, retry=False)
 
@@ -195,15 +197,15 @@ def test_what_a_model_says_in_an_error_does_not_swell_the_receipt():
     assert len(json.dumps(receipt.to_dict()["rungs"])) < 5_000
 
 
-# --- what a projection shows after one and after several compactions ----------------------------
+# --- the view after one and after several compactions -------------------------------------------
 
 
 @pytest.mark.requirement("H1", "F91")
-def test_only_the_latest_snapshot_is_shown_and_it_covers_what_the_first_one_did():
+def test_only_the_latest_snapshot_is_in_view_and_covers_the_first():
     store = MemoryStore()
     session = filled(store)
     first = session.compact()
-    session.extend(said(number) for number in range(70, 140))
+    session.extend(make_message(number) for number in range(70, 140))
     second = session.compact()
     view = json.dumps(session.view())
     assert view.count("Snapshot by Foldline") == 1
@@ -213,21 +215,21 @@ def test_only_the_latest_snapshot_is_shown_and_it_covers_what_the_first_one_did(
 
 
 @pytest.mark.requirement("F58")
-def test_usage_that_was_kept_from_before_a_compaction_sets_off_no_second_one():
+def test_usage_from_before_a_compaction_triggers_no_second_one():
     session = opened(MemoryStore())
-    session.extend(said(number) for number in range(60))
-    session.append(said(61, "assistant"), usage=Usage(input=7_900, output=50))
+    session.extend(make_message(number) for number in range(60))
+    session.append(make_message(61, "assistant"), usage=Usage(input=7_900, output=50))
     session.view()
     done = len([r for r in session.receipts if r.status == "compacted"])
     session.view()
-    session.append(said(62))
+    session.append(make_message(62))
     session.view()
     assert done == 1
     assert len([r for r in session.receipts if r.status == "compacted"]) == 1
 
 
 @pytest.mark.requirement("F61", "F57")
-def test_a_window_that_is_always_nearly_full_is_compacted_at_most_once_a_while():
+def test_a_window_that_is_always_nearly_full_is_compacted_with_pauses():
     tools = [{"type": "function", "function": {"name": "t", "description": "word " * 4_900}}]
     asked = []
 
@@ -237,9 +239,9 @@ def test_a_window_that_is_always_nearly_full_is_compacted_at_most_once_a_while()
 
     clock = Clock()
     session = opened(MemoryStore(), tools=tools, clock=clock, summarizer=counting)
-    session.append(said(0))
+    session.append(make_message(0))
     for number in range(60):
-        session.append(said(number, "assistant"))
+        session.append(make_message(number, "assistant"))
         session.view()
     compacted = sum(receipt.status == "compacted" for receipt in session.receipts)
     grown = 60 * 90
@@ -247,7 +249,7 @@ def test_a_window_that_is_always_nearly_full_is_compacted_at_most_once_a_while()
     assert len(asked) <= 3, "the breaker is open after three that gave nothing"
 
 
-def test_a_snapshot_that_is_cut_is_not_taken_for_words_of_the_user():
+def test_a_cut_snapshot_is_not_taken_for_a_user_message():
     lines = "\n".join(f"1f0c{n:02x} step {n} of build_{n}.log" for n in range(14))
     head = header(12, 9_000, "ab" * 16)
     snapshot = {"role": "user", "content": seal_text(f"{head}\n## What happened\n{lines}")}

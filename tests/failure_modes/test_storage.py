@@ -38,7 +38,7 @@ def opened(store, name="s", window=8_000, **rest):
 
 
 @pytest.mark.requirement("F85")
-def test_what_is_appended_while_a_compaction_runs_is_kept():
+def test_messages_appended_during_a_compaction_are_kept():
     store = MemoryStore()
 
     async def main():
@@ -55,7 +55,7 @@ def test_what_is_appended_while_a_compaction_runs_is_kept():
 
 
 @pytest.mark.requirement("F86")
-def test_compacting_what_is_shown_deletes_nothing_from_the_log():
+def test_a_compaction_deletes_nothing_from_the_log():
     store = MemoryStore()
     session = opened(store)
     session.extend(long_history())
@@ -64,7 +64,7 @@ def test_compacting_what_is_shown_deletes_nothing_from_the_log():
 
 
 @pytest.mark.requirement("F89", "F90")
-def test_a_change_that_is_not_recorded_is_not_shown_either():
+def test_a_change_that_is_not_recorded_is_not_in_view():
 
     class Full(MemoryStore):
         full = False
@@ -149,7 +149,7 @@ def test_everything_removed_is_recalled_by_another_process(tmp_path):
 
 
 @pytest.mark.requirement("F93", "J3")
-def test_every_handle_that_is_shown_can_be_recalled(tmp_path):
+def test_every_handle_in_view_can_be_recalled(tmp_path):
     session = opened(SqliteStore(tmp_path / "a.db"), policy="clear")
     session.extend(long_history())
     named = re.findall(r"recall ([0-9a-f.]+)", json.dumps(session.view()))
@@ -185,7 +185,7 @@ def test_sessions_in_one_store_never_see_each_other():
 
 
 @pytest.mark.requirement("F99")
-def test_recalled_text_comes_in_pages_and_is_not_removed_again_at_once():
+def test_recalled_text_has_pages_and_is_not_removed_again_at_once():
     session = opened(MemoryStore())
     session.extend(long_history())
     session.view()
@@ -205,7 +205,7 @@ def test_a_session_keeps_what_the_compaction_promised(tmp_path):
         check_lossless(result, lambda handle: archive.recall(handle, session=name))
 
 
-def test_a_message_that_cannot_be_kept_changes_nothing():
+def test_a_message_that_cannot_be_stored_changes_nothing():
     """ATOMIC."""
     session = opened(MemoryStore())
     session.append({"role": "user", "content": "task"})

@@ -1,4 +1,4 @@
-"""Anthropic messages to test with."""
+"""Anthropic messages for tests."""
 
 from __future__ import annotations
 

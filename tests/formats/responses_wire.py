@@ -1,4 +1,4 @@
-"""Responses items to test with."""
+"""Responses items for tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PNG = (
 responses = OpenAIResponsesDialect()
 
 
-def said(role: str, text: str, **more: object) -> dict:
+def text_item(role: str, text: str, **more: object) -> dict:
     kind = "output_text" if role == "assistant" else "input_text"
     return {"type": "message", "role": role, "content": [{"type": kind, "text": text}], **more}
 
@@ -44,7 +44,7 @@ def output(number: str, value: object = "done") -> dict:
 
 def conversation() -> list[dict]:
     return [
-        said("developer", "Be brief."),
+        text_item("developer", "Be brief."),
         {"role": "user", "content": "fix it"},
         reasoning(),
         call("a", '{"path": "x.py"}', id="fc_a"),
@@ -52,8 +52,8 @@ def conversation() -> list[dict]:
         output("a", "one"),
         output("b", [{"type": "input_text", "text": "two"}]),
         reasoning("rs_2"),
-        said("assistant", "fixed", id="msg_1", phase="final"),
-        said("user", "thanks"),
+        text_item("assistant", "fixed", id="msg_1", phase="final"),
+        text_item("user", "thanks"),
     ]
 
 

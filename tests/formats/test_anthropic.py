@@ -25,14 +25,14 @@ from foldline.values.messages import Media, Opaque, Thinking, ToolCall, visible_
 # --- reading -------------------------------------------------------------------------------
 
 
-def test_untouched_messages_are_the_very_objects_that_came() -> None:
+def test_unchanged_messages_are_the_original_objects() -> None:
     wire = conversation()
     written = anthropic.encode(anthropic.decode(wire))
     assert written == wire
     assert all(new is old for new, old in zip(written, wire, strict=True))
 
 
-def test_a_request_body_keeps_its_other_fields_and_tells_its_system_text() -> None:
+def test_a_request_body_keeps_its_other_fields_and_provides_its_system_text() -> None:
     system = [{"type": "text", "text": "Be brief."}, {"type": "text", "text": "Be kind."}]
     wire = {
         "model": "m",
@@ -46,7 +46,7 @@ def test_a_request_body_keeps_its_other_fields_and_tells_its_system_text() -> No
     assert anthropic.encode(transcript) == wire
 
 
-def test_every_kind_of_block_is_read_as_what_it_is() -> None:
+def test_every_kind_of_block_is_read_as_its_part() -> None:
     transcript = anthropic.decode(conversation())
     _, assistant, results, _, _ = transcript.messages
     assert assistant.parts[0] == Thinking("hm", signed=True)
@@ -69,15 +69,13 @@ def test_every_kind_of_block_is_read_as_what_it_is() -> None:
         ),
     ],
 )
-def test_a_message_of_results_alone_is_a_tool_message(
-    extra: list, role: str, spoken: bool
-) -> None:
+def test_a_message_of_only_results_is_a_tool_message(extra: list, role: str, spoken: bool) -> None:
     wire = [{"role": "user", "content": [answer("a"), *extra]}]
     message = anthropic.decode(wire).messages[0]
     assert (message.role, message.is_from_user()) == (role, spoken)
 
 
-def test_the_words_of_a_text_document_are_counted_and_the_bytes_of_a_pdf_are_not() -> None:
+def test_the_text_of_a_text_document_is_counted_and_the_bytes_of_a_pdf_are_not() -> None:
     text = {"type": "text", "media_type": "text/plain", "data": "chapter one"}
     pdf = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQ="}
     blocks = [{"type": "document", "source": source} for source in (text, pdf)]
@@ -103,7 +101,7 @@ def test_the_words_of_a_text_document_are_counted_and_the_bytes_of_a_pdf_are_not
         {"type": "a_block_of_tomorrow", "payload": {"deep": [1]}},
     ],
 )
-def test_blocks_of_the_provider_are_carried_along_without_their_secrets(block: dict) -> None:
+def test_provider_blocks_are_kept_without_their_secrets(block: dict) -> None:
     wire = [{"role": "assistant", "content": [block, {"type": "text", "text": "so"}]}]
     message = anthropic.decode(wire).messages[0]
     assert isinstance(message.parts[0], Opaque)
@@ -131,7 +129,7 @@ def test_usage_of_a_response_is_read() -> None:
 # --- recognising, hostile input ------------------------------------------------------------
 
 
-def test_it_is_told_from_its_relatives() -> None:
+def test_it_is_distinguished_from_similar_dialects() -> None:
     responses = OpenAIResponsesDialect()
     assert anthropic.recognises(conversation()) == 1.0
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -160,7 +158,7 @@ def test_bad_input_names_the_message_and_the_field(message: object, field: str) 
     assert (caught.value.index, caught.value.field) == (1, field)
 
 
-def test_arguments_nested_without_end_are_refused() -> None:
+def test_arguments_nested_too_deeply_are_rejected() -> None:
     deep: object = 1
     for _ in range(100_000):
         deep = [deep]
@@ -192,7 +190,7 @@ hostile = st.lists(
 
 
 @given(hostile | st.dictionaries(st.sampled_from(["messages", "system", "tools"]), hostile))
-def test_hostile_input_is_refused_or_comes_back_as_it_was(wire: object) -> None:
+def test_hostile_input_is_rejected_or_round_trips(wire: object) -> None:
     anthropic.recognises(wire)
     found = anthropic.validate(wire)
     assert all(str(violation) for violation in found)
@@ -209,7 +207,7 @@ def test_hostile_input_is_refused_or_comes_back_as_it_was(wire: object) -> None:
 
 
 @pytest.mark.corpus
-def test_a_real_conversation_comes_back_and_breaks_no_rule() -> None:
+def test_a_real_conversation_round_trips_without_violations() -> None:
     path = DATA / "moatless-tools" / "pytest-dev__pytest-11143.trajectory.json.gz"
     if not path.exists():
         pytest.skip(f"no transcripts at {DATA}")

@@ -27,7 +27,7 @@ def result(number: str | None, dialect: str = "x") -> Message:
 
 
 def wire_ids(messages: Sequence[Message], dialect: str) -> dict[Site, str | None]:
-    """Return the ids of all calls and results by where they stand."""
+    """Return the ids of all calls and results by site."""
     return {
         Site(index, position): part.id if isinstance(part, ToolCall) else part.call_id
         for index, message in enumerate(with_legal_ids(messages, dialect))
@@ -36,24 +36,24 @@ def wire_ids(messages: Sequence[Message], dialect: str) -> dict[Site, str | None
     }
 
 
-def test_ids_of_the_dialect_itself_are_left_alone() -> None:
+def test_ids_of_the_dialect_itself_are_kept() -> None:
     messages = [call("a:b", dialect="own"), result("a:b", "own")]
     assert with_legal_ids(messages, "own") is messages
 
 
-def test_an_illegal_id_is_made_legal_for_the_call_and_its_result() -> None:
+def test_an_illegal_id_is_replaced_in_the_call_and_its_result() -> None:
     numbers = wire_ids([call("functions.f:0"), result("functions.f:0")], "own")
     assert numbers == {Site(0, 0): "functions_f_0", Site(1, 0): "functions_f_0"}
 
 
-def test_a_repeated_id_becomes_another_one_for_the_later_pair() -> None:
+def test_a_repeated_id_is_replaced_in_the_later_pair() -> None:
     messages = identify([call("a"), result("a"), call("a"), result("a")])
     numbers = wire_ids(messages, "own")
     assert numbers[Site(0, 0)] == numbers[Site(1, 0)] == "a"
     assert numbers[Site(2, 0)] == numbers[Site(3, 0)] != "a"
 
 
-def test_calls_without_ids_get_some_that_do_not_depend_on_their_position() -> None:
+def test_generated_ids_do_not_depend_on_the_position_of_a_call() -> None:
     messages = identify([call(None, None), result(None), result(None)])
     numbers = wire_ids(messages, "own")
     assert numbers[Site(0, 0)] == numbers[Site(1, 0)] != numbers[Site(0, 1)]
@@ -61,7 +61,7 @@ def test_calls_without_ids_get_some_that_do_not_depend_on_their_position() -> No
     assert later[Site(1, 0)] == numbers[Site(0, 0)]
 
 
-def test_a_result_made_for_a_call_of_the_dialect_takes_its_id() -> None:
+def test_a_new_result_takes_the_id_of_its_call() -> None:
     messages = [call("a:b", dialect="own"), result("a:b", dialect="")]
     assert wire_ids(messages, "own")[Site(1, 0)] == "a:b"
 
@@ -78,7 +78,7 @@ def test_long_ids_are_shortened_and_stay_different() -> None:
     assert legal_id("call_1-2") == "call_1-2"
 
 
-def test_parts_become_what_a_reader_sees_of_them() -> None:
+def test_parts_become_readable_text() -> None:
     parts = [
         Thinking("hidden"),
         Text("one"),

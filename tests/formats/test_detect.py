@@ -79,7 +79,7 @@ def test_a_conversation_is_recognised_by_its_content(name, wire):
         ([{"type": "bogus"}], "message 0, field type: unknown type 'bogus'"),
     ],
 )
-def test_what_is_no_conversation_is_explained(wire, sentence):
+def test_a_value_that_is_not_a_conversation_is_explained(wire, sentence):
     with pytest.raises(UnknownFormat) as caught:
         detect_dialect(wire)
     assert caught.value.message == sentence

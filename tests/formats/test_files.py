@@ -71,7 +71,7 @@ def expected(path: Path) -> str | None:
 
 
 def clear_cut() -> list[Path]:
-    """All real files, without those of tools that imitate the files of others."""
+    """Return all real files, without those of tools that imitate other formats."""
     return [
         path
         for path in corpus_files()
@@ -94,7 +94,7 @@ def test_every_real_file_is_recognised_by_its_content(path: Path) -> None:
 
 @requires_corpus
 @pytest.mark.corpus
-def test_files_about_transcripts_are_none() -> None:
+def test_files_about_transcripts_are_not_recognised() -> None:
     others = [ROOT / "MANIFEST.json", *sorted(ROOT.glob("*/SOURCE.md"))]
     others += sorted(ROOT.glob("*/LICENSE.txt"))
     for path in others:
@@ -102,7 +102,7 @@ def test_files_about_transcripts_are_none() -> None:
             read_file(path)
 
 
-def test_every_format_can_be_loaded_and_says_what_it_is() -> None:
+def test_every_format_can_be_loaded_and_has_a_title() -> None:
     assert list(FILE_FORMATS) == [
         "claude-code",
         "codex",
@@ -128,7 +128,7 @@ def test_every_format_can_be_loaded_and_says_what_it_is() -> None:
         assert found.title
 
 
-def test_an_unknown_name_names_the_one_that_was_meant() -> None:
+def test_an_unknown_name_suggests_a_similar_one() -> None:
     with pytest.raises(UnknownFormat, match=r"Did you mean 'swe-agent'\?"):
         file_format("sweagent")
 
@@ -149,7 +149,7 @@ def test_the_registry_loads_no_format_by_itself() -> None:
         ({}, "a JSON object with the fields (none)"),
         ({str(n): n for n in range(9)}, "0, 1, 2, 3, 4, 5, 6, 7, …"),
         ([], "an empty JSON list"),
-        ([1, 2], "a JSON list of values that are no objects"),
+        ([1, 2], "a JSON list of values that are not objects"),
         ([{"x": 1}], "a JSON list of an object with the fields x"),
     ],
 )
@@ -176,12 +176,12 @@ def test_an_unknown_text_is_described(data: bytes, words: str) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"   \n", b"\x7fELF\0\0\0\0", b"\x1f\x8b broken"])
-def test_what_is_no_text_is_refused(data: bytes) -> None:
+def test_binary_input_is_rejected(data: bytes) -> None:
     with pytest.raises(InputError):
         read_file(data)
 
 
-def test_a_file_is_read_from_disk_whatever_it_is_called(tmp_path: Path) -> None:
+def test_a_file_is_read_from_disk_under_any_name(tmp_path: Path) -> None:
     path = tmp_path / "chat.md"
     path.write_bytes(gzip.compress(json.dumps(CHAT).encode()))
     for content in (path, str(path), path.read_bytes()):
@@ -190,7 +190,7 @@ def test_a_file_is_read_from_disk_whatever_it_is_called(tmp_path: Path) -> None:
         assert len(recording.conversations[0].transcript.messages) == 2
 
 
-def test_a_format_that_is_named_is_not_guessed(tmp_path: Path) -> None:
+def test_a_named_format_is_not_detected(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps(CHAT))
     with pytest.raises(InputError, match="expected an object, found a list"):
@@ -199,13 +199,13 @@ def test_a_format_that_is_named_is_not_guessed(tmp_path: Path) -> None:
         read_file(path, format="swe")
 
 
-def test_directories_pipes_devices_and_missing_files_are_refused(tmp_path: Path) -> None:
+def test_directories_pipes_devices_and_missing_files_are_rejected(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="is a directory"):
         read_file(tmp_path)
-    with pytest.raises(InputError, match="no regular file"):
+    with pytest.raises(InputError, match="not a regular file"):
         read_file(tmp_path / "pipe")
-    with pytest.raises(InputError, match="no regular file"):
+    with pytest.raises(InputError, match="not a regular file"):
         read_file("/dev/zero")
     with pytest.raises(InputError, match=r"cannot be read: No such file"):
         read_file(tmp_path / "nothing")
@@ -214,14 +214,14 @@ def test_directories_pipes_devices_and_missing_files_are_refused(tmp_path: Path)
 
 
 @pytest.mark.parametrize("limit", [2**62, 2**80])
-def test_a_file_is_read_under_a_limit_that_exceeds_all_memory(tmp_path: Path, limit: int) -> None:
+def test_a_file_is_read_with_a_limit_beyond_all_memory(tmp_path: Path, limit: int) -> None:
     path = tmp_path / "chat.json"
     path.write_text('[{"role": "user", "content": "hi"}]')
     recording = read_file(path, max_bytes=limit)
     assert recording.conversations[0].transcript.messages[0].text == "hi"
 
 
-def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path) -> None:
+def test_a_file_that_is_too_large_is_rejected_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     with path.open("wb") as file:
         file.truncate(2**30)
@@ -253,7 +253,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
-def test_a_session_that_is_not_read_is_named_and_never_taken_for_another(name: str) -> None:
+def test_an_unsupported_session_is_named_and_never_misdetected(name: str) -> None:
     with pytest.raises(UnknownFormat, match=f"a session of {name}, which is known but not read"):
         read_file(json.dumps(FIRST[name]).encode())
 
@@ -261,19 +261,19 @@ def test_a_session_that_is_not_read_is_named_and_never_taken_for_another(name: s
 @requires_corpus
 @pytest.mark.corpus
 @pytest.mark.parametrize("path", FILES)
-def test_real_sessions_that_are_not_read_are_named(path: str) -> None:
+def test_real_unsupported_sessions_are_named(path: str) -> None:
     with pytest.raises(UnknownFormat, match=f"a session of {FILES[path]},"):
         read_file(ROOT / path)
 
 
-def test_what_is_not_read_is_listed() -> None:
+def test_unsupported_agents_are_listed() -> None:
     shown = foldline("formats").stdout
     assert all(name in shown for name in UNREADABLE)
     assert set(json.loads(foldline("formats", "--json").stdout)["not_read"]) == set(UNREADABLE)
 
 
 @pytest.mark.parametrize("value", [{}, {"type": []}, {"id": 5}, {"role": 1, "message": 2}])
-def test_other_objects_are_none_of_them(value: dict[str, object]) -> None:
+def test_other_objects_are_not_unsupported_sessions(value: dict[str, object]) -> None:
     from foldline.formats.source import TranscriptSource
 
     assert unreadable_agent(TranscriptSource.of(json.dumps(value).encode())) == ""

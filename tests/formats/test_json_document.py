@@ -41,7 +41,7 @@ layouts = st.fixed_dictionaries(
 
 
 @given(objects, values, layouts, st.data())
-def test_a_changed_list_reads_as_the_new_one_and_kept_items_keep_their_text(
+def test_a_changed_list_parses_as_the_new_one_and_kept_items_keep_their_text(
     items: list[Any], new: Any, layout: dict[str, Any], data: Any
 ) -> None:
     document = {"before": [1.0, "x"], "deep": [{"list": items}], "after": {"é": None}}
@@ -58,7 +58,7 @@ def test_a_changed_list_reads_as_the_new_one_and_kept_items_keep_their_text(
     assert written.endswith(text[text.rindex('"after"') :])
 
 
-def test_characters_outside_the_list_stay_even_where_json_would_write_them_otherwise() -> None:
+def test_text_outside_the_list_is_preserved_in_any_encoding_of_json() -> None:
     text = '{ "n": 1.50e+2,  "m": [ {"a": 1} , {"b":2.0} ],"z":"\\u00e9" }\r\n'
     read = json.loads(text)
     written = replace_values(text, read, {("m",): [read["m"][1]]})
@@ -73,26 +73,26 @@ def test_new_items_take_the_indentation_of_their_neighbours() -> None:
     assert written == json.dumps({"m": [*read["m"], new]}, indent=4)
 
 
-def test_several_lists_change_at_once() -> None:
+def test_several_lists_can_change_together() -> None:
     text = json.dumps([{"m": [1]}, {"m": [2]}, {"m": [3]}])
     read = json.loads(text)
     written = replace_values(text, read, {(0, "m"): [], (2, "m"): [3, 4]})
     assert written == '[{"m": []}, {"m": [2]}, {"m": [3, 4]}]'
 
 
-def test_of_repeated_keys_the_last_one_changes() -> None:
+def test_the_last_of_repeated_keys_changes() -> None:
     text = '{"m": [1], "m": [2]}'
     assert replace_values(text, json.loads(text), {("m",): [5]}) == '{"m": [1], "m": [5]}'
 
 
 @pytest.mark.parametrize("escaped", [True, False])
-def test_a_document_keeps_its_way_with_characters_outside_ascii(escaped: bool) -> None:
+def test_a_document_keeps_its_escaping_of_non_ascii_characters(escaped: bool) -> None:
     text = json.dumps({"m": [{"t": "汉字"}]}, ensure_ascii=escaped)
     written = replace_values(text, json.loads(text), {("m",): [{"t": "新"}]})
     assert written == json.dumps({"m": [{"t": "新"}]}, ensure_ascii=escaped)
 
 
-def test_half_a_surrogate_pair_is_written_so_that_it_can_be_encoded() -> None:
+def test_a_lone_surrogate_is_escaped() -> None:
     text = '{"m": ["é"]}'
     written = replace_values(text, json.loads(text), {("m",): ["\ud83d"]})
     assert written.encode("utf-8") == b'{"m": ["\\ud83d"]}'
@@ -106,7 +106,7 @@ def test_members_are_found_with_their_keys() -> None:
     ]
 
 
-def test_a_value_too_deep_to_write_is_an_error_of_ours() -> None:
+def test_a_value_nested_too_deeply_to_write_is_an_input_error() -> None:
     deep: list[Any] = []
     for _ in range(100_000):
         deep = [deep]
@@ -167,7 +167,7 @@ def test_a_pinned_message_is_unchanged_and_a_moved_one_is_not() -> None:
         (("a", 1, "b", "c"), None),
     ],
 )
-def test_what_stands_at_a_path(path: tuple[str | int, ...], found: object) -> None:
+def test_a_path_gives_its_value_or_none(path: tuple[str | int, ...], found: object) -> None:
     assert at({"a": [0, {"b": 7}]}, path) == found
 
 

@@ -16,13 +16,13 @@ def test_a_new_line_is_written_like_its_neighbour() -> None:
     assert lines.write({"b": "\ud83d"}, like=2) == b'{"b":"\\ud83d"}'
 
 
-def test_lines_are_joined_each_on_its_own() -> None:
+def test_joined_lines_stay_separate() -> None:
     lines, _, _ = read_lines(TranscriptSource.of(b'\xef\xbb\xbf{"a":1}\n{"b":2}'))
     assert lines.assemble([b'{"b":2}', b'{"c":3}']) == b'\xef\xbb\xbf{"b":2}\n{"c":3}'
     assert lines.assemble(lines.data) == b'\xef\xbb\xbf{"a":1}\n{"b":2}'
 
 
-def test_every_unreadable_line_is_named_but_not_all_of_a_thousand() -> None:
+def test_unreadable_lines_are_listed_up_to_a_limit() -> None:
     _, objects, warnings = read_lines(TranscriptSource.of(b'{"a":1}\n\n[1]\nx\n'))
     assert objects == [{"a": 1}, None, None, None]
     assert [warning.split(" is ")[0] for warning in warnings] == ["line 3", "line 4"]

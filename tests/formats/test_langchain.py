@@ -65,7 +65,7 @@ MESSAGES = st.builds(
 
 
 def objects():
-    """A conversation in which the calls stand in all three places."""
+    """Return a conversation with calls in all three places."""
     return [
         SystemMessage("Be brief.", id="s"),
         HumanMessage("Fix it.", id="h"),
@@ -160,7 +160,7 @@ class TestReading:
             (12, {"cache_read": 10}, Usage(2, 5, 10, 0)),
         ],
     )
-    def test_cached_tokens_that_are_reported_beside_the_input_count(self, given, details, usage):
+    def test_cached_tokens_reported_apart_from_the_input_are_counted(self, given, details, usage):
         reported = {"input_tokens": given, "output_tokens": 5, "input_token_details": details}
         wire = [{"type": "ai", "content": "Done.", "usage_metadata": reported}]
         assert LangChainDialect().decode(wire).messages[0].usage == usage
@@ -402,5 +402,5 @@ def test_real_threads_survive_unchanged():
         data = file.read_bytes()
         wire = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
         assert LangChainDialect().encode(LangChainDialect().decode(wire)) == wire
-        # Two of the threads have one answer each in which the model said nothing at all.
+        # Two of the threads have one answer each in which the model wrote nothing.
         assert {violation.rule for violation in LangChainDialect().validate(wire)} <= {"empty"}

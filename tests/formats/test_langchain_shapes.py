@@ -8,19 +8,19 @@ from foldline.formats.langchain import LangChainDialect
 
 
 class Slotted:
-    __slots__ = ("said",)
+    __slots__ = ("label",)
     type = "human"
 
-    def __init__(self, said: str) -> None:
-        self.said = said
+    def __init__(self, label: str) -> None:
+        self.label = label
 
     @property
     def content(self) -> str:
-        return self.said
+        return self.label
 
 
 @pytest.mark.parametrize("thing", [SimpleNamespace(type="human", content="hi"), Slotted("hi")])
-def test_objects_of_other_libraries_are_read_however_they_hold_their_fields(thing: object) -> None:
+def test_objects_of_other_libraries_are_read_with_slots_or_properties(thing: object) -> None:
     transcript = LangChainDialect().decode([thing])
     assert transcript.messages[0].text == "hi"
     assert LangChainDialect().encode(transcript)[0] is thing

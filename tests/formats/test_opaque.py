@@ -11,7 +11,7 @@ from foldline.formats.blocks import opaque_text
 from foldline.formats.registry import dialect
 
 
-def test_words_are_collected_in_order() -> None:
+def test_text_is_collected_in_order() -> None:
     block = {
         "type": "search_result",
         "title": "A page",
@@ -21,7 +21,7 @@ def test_words_are_collected_in_order() -> None:
     assert opaque_text(block) == "A page\nhttps://e.org\none\ntwo"
 
 
-def test_ids_encrypted_values_and_base64_are_no_words() -> None:
+def test_ids_encrypted_values_and_base64_are_not_text() -> None:
     block = {
         "type": "x",
         "id": "x_1",
@@ -33,11 +33,11 @@ def test_ids_encrypted_values_and_base64_are_no_words() -> None:
     assert opaque_text(block) == ""
 
 
-def test_arguments_are_words_as_json() -> None:
+def test_arguments_are_text_as_json() -> None:
     assert opaque_text({"name": "web", "input": {"q": "汉"}}) == 'web\n{"q": "汉"}'
 
 
-def test_nesting_without_end_is_cut_off() -> None:
+def test_deep_nesting_is_cut_off() -> None:
     deep: object = "end"
     for _ in range(100_000):
         deep = [deep]
@@ -106,7 +106,7 @@ def history(name: str, unknown: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize(("name", "unknown"), CASES)
-def test_what_is_unknown_passes_through_untouched_and_stays_where_it_is(name, unknown, policy):
+def test_unknown_values_pass_through_unchanged_and_in_place(name, unknown, policy):
     messages = history(name, unknown)
     result = foldline.compact(messages, budget=1_200, policy=policy, format=name)
     assert result.receipt.status == "compacted"
@@ -117,7 +117,7 @@ def test_what_is_unknown_passes_through_untouched_and_stays_where_it_is(name, un
     assert not [one for one in result.messages[at:] if id(one) in before]
 
 
-def test_tools_and_reminders_in_a_session_are_sent_as_they_came(tmp_path):
+def test_tools_and_reminders_in_a_session_are_sent_unchanged(tmp_path):
     for name, unknown in (("openai-responses", TOOLS), ("anthropic", REMINDER)):
         with foldline.Session.open(tmp_path / f"{name}.db", "s", window=2_500) as session:
             for message in history(name, unknown):

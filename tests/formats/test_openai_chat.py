@@ -297,7 +297,7 @@ class TestConversion:
 
 
 @given(VALUES | st.lists(MESSAGES | VALUES, max_size=4))
-def test_hostile_input_gives_input_errors_and_never_crashes_validate(wire):
+def test_hostile_input_raises_input_errors_and_never_crashes_validate(wire):
     try:
         transcript = OpenAIChatDialect().decode(wire)
     except InputError:

@@ -13,7 +13,7 @@ from tests.formats.responses_wire import (
     output,
     reasoning,
     responses,
-    said,
+    text_item,
 )
 
 from foldline.errors import InputError
@@ -34,21 +34,21 @@ from foldline.values.messages import (
 # --- reading -------------------------------------------------------------------------------
 
 
-def test_untouched_items_are_the_very_objects_that_came() -> None:
+def test_unchanged_items_are_the_original_objects() -> None:
     wire = conversation()
     written = responses.encode(responses.decode(wire))
     assert written == wire
     assert all(new is old for new, old in zip(written, wire, strict=True))
 
 
-def test_a_request_body_keeps_its_other_fields_and_tells_its_instructions() -> None:
+def test_a_request_body_keeps_its_other_fields_and_provides_its_instructions() -> None:
     body = {"model": "m", "instructions": "Be kind.", "tools": [{}], "input": conversation()}
     transcript = responses.decode(body)
     assert (transcript.system, transcript.tools) == ("Be kind.", ({},))
     assert responses.encode(transcript) == body
 
 
-def test_an_input_string_is_one_user_message_until_more_is_said() -> None:
+def test_an_input_string_is_one_user_message_until_more_follow() -> None:
     body = {"model": "m", "input": "hello"}
     transcript = responses.decode(body)
     assert responses.encode(transcript) == body
@@ -99,7 +99,7 @@ def test_reasoning_calls_and_outputs_move_together() -> None:
         {"type": "an_item_of_tomorrow", "payload": {}},
     ],
 )
-def test_items_of_the_provider_are_carried_along_without_their_secrets(item: dict) -> None:
+def test_provider_items_are_kept_without_their_secrets(item: dict) -> None:
     message = responses.decode([item]).messages[0]
     assert isinstance(message.parts[0], Opaque)
     assert not message.is_from_user()
@@ -113,7 +113,7 @@ def test_encrypted_reasoning_is_never_text() -> None:
     assert list(visible_texts(responses.decode([item]).messages[0])) == ["short"]
 
 
-def test_images_are_media_wherever_they_stand() -> None:
+def test_images_are_media_in_every_position() -> None:
     url = f"data:image/png;base64,{PNG}"
     image = {"type": "input_image", "image_url": url, "detail": "low"}
     shot = {"type": "computer_screenshot", "image_url": url}
@@ -130,7 +130,7 @@ def test_images_are_media_wherever_they_stand() -> None:
 # --- recognising, hostile input ------------------------------------------------------------
 
 
-def test_it_is_told_from_its_relatives() -> None:
+def test_it_is_distinguished_from_similar_dialects() -> None:
     plain = [{"role": "user", "content": "hi"}]
     assert responses.recognises(conversation()) == 1.0
     assert responses.recognises({"input": "hi"}) > 0.5
@@ -163,11 +163,11 @@ def test_it_is_told_from_its_relatives() -> None:
 )
 def test_bad_input_names_the_item_and_the_field(item: object, field: str) -> None:
     with pytest.raises(InputError) as caught:
-        responses.decode([said("user", "x"), item])
+        responses.decode([text_item("user", "x"), item])
     assert (caught.value.index, caught.value.field) == (1, field)
 
 
-def test_values_nested_without_end_are_refused() -> None:
+def test_values_nested_too_deeply_are_rejected() -> None:
     deep: object = 1
     for _ in range(100_000):
         deep = [deep]
@@ -213,7 +213,7 @@ hostile = st.lists(items | json_values, max_size=4)
 
 
 @given(hostile | st.dictionaries(st.sampled_from(["input", "instructions", "tools"]), hostile))
-def test_hostile_input_is_refused_or_comes_back_as_it_was(wire: object) -> None:
+def test_hostile_input_is_rejected_or_round_trips(wire: object) -> None:
     responses.recognises(wire)
     assert all(str(violation) for violation in responses.validate(wire))
     try:
@@ -228,7 +228,7 @@ def test_hostile_input_is_refused_or_comes_back_as_it_was(wire: object) -> None:
 
 
 @pytest.mark.corpus
-def test_a_real_session_comes_back_and_breaks_no_rule() -> None:
+def test_a_real_session_round_trips_without_violations() -> None:
     path = DATA / "codex-jdx-mise" / "rollout-019f53a8-9c1b.jsonl.gz"
     if not path.exists():
         pytest.skip(f"no transcripts at {DATA}")

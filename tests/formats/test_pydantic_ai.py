@@ -98,7 +98,7 @@ def identified(wire: list[Any]) -> tuple[Message, ...]:
 
 
 def revived(wire: list[Any]) -> list[Any]:
-    """Read a history as the framework does."""
+    """Parse a history with the framework."""
     return ModelMessagesTypeAdapter.validate_json(json.dumps(wire))
 
 
@@ -106,7 +106,7 @@ def revived(wire: list[Any]) -> list[Any]:
 
 
 @pytest.mark.requirement("K41")
-def test_what_is_not_changed_is_written_as_the_very_objects_that_came(wire):
+def test_unchanged_values_are_written_as_the_original_objects(wire):
     transcript = PYDANTIC.decode(wire)
     written = PYDANTIC.encode(transcript)
     assert all(new is old for new, old in zip(written, wire, strict=True))
@@ -114,7 +114,7 @@ def test_what_is_not_changed_is_written_as_the_very_objects_that_came(wire):
     assert PYDANTIC.recognises(wire) == 1.0
 
 
-def test_every_kind_of_part_is_read_for_what_it_is(wire):
+def test_every_kind_of_part_is_read(wire):
     messages = PYDANTIC.decode(wire).messages
     roles = ["user", "assistant", "tool", "assistant", "tool", "system", "assistant", "user"]
     assert [message.role for message in messages] == roles
@@ -145,12 +145,12 @@ def test_cached_tokens_are_counted_once(wire):
     assert (usage.input, usage.cache_read, usage.output, usage.total) == (40, 60, 9, 109)
 
 
-def test_cached_tokens_that_are_reported_beside_the_input_count(wire):
+def test_cached_tokens_reported_apart_from_the_input_are_counted(wire):
     wire[1]["usage"] |= {"input_tokens": 12, "cache_read_tokens": 52_000}
     assert PYDANTIC.decode(wire).messages[1].usage == Usage(0, 9, 52_000)
 
 
-def test_usage_that_adds_up_several_requests_counts_what_the_window_held(wire):
+def test_usage_of_several_requests_counts_the_last_window(wire):
     wire[1]["usage"]["input_tokens"] = 5_000
     wire[1]["metadata"] = {"__pydantic_ai__": {"context_input_tokens": 700}}
     usage = PYDANTIC.decode(wire).messages[1].usage
@@ -202,7 +202,7 @@ def test_a_cut_prompt_keeps_its_image(wire):
 
 
 @pytest.mark.requirement("F21")
-def test_parts_lose_the_ids_that_bind_them_to_reasoning_that_was_left_out(wire):
+def test_parts_lose_ids_bound_to_removed_reasoning(wire):
     written = PYDANTIC.messages(apply(identified(wire), [Rewrite("m1", 0, None, "reasoning")]))
     text, call, _ = revived(written)[1].parts
     assert (text.content, text.id) == ("I look.", None)
@@ -259,7 +259,7 @@ def test_a_result_without_its_call_and_a_call_without_its_result_are_reported(wi
         ({"kind": "request", "parts": [{"part_kind": "tool-return"}]}, "pairing"),
     ],
 )
-def test_what_breaks_a_rule_is_reported(message, rule):
+def test_violations_are_reported(message, rule):
     assert rule in {violation.rule for violation in PYDANTIC.validate([message])}
 
 
@@ -295,7 +295,7 @@ PART = st.fixed_dictionaries(
 
 
 @given(st.lists(PART | JSON, max_size=3), st.sampled_from(["request", "response"]))
-def test_hostile_messages_are_read_or_refused_and_never_break_anything(parts, kind):
+def test_hostile_messages_are_read_or_rejected_without_a_crash(parts, kind):
     wire = [{"kind": kind, "parts": parts}]
     PYDANTIC.validate(wire)
     try:

@@ -7,7 +7,7 @@ THINGS: OnDemand[object] = OnDemand(
 )
 
 
-def test_an_object_is_made_once_and_only_when_it_is_asked_for():
+def test_an_object_is_created_once_on_first_access():
     assert list(THINGS) == ["list", "absent"]
     assert len(THINGS) == 2
     assert THINGS["list"] == []
@@ -16,6 +16,6 @@ def test_an_object_is_made_once_and_only_when_it_is_asked_for():
         THINGS["absent"]
 
 
-def test_a_name_that_is_not_listed_is_a_key_error():
+def test_an_unlisted_name_is_a_key_error():
     with pytest.raises(KeyError):
         THINGS["other"]

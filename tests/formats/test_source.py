@@ -15,7 +15,7 @@ from foldline.formats.source import TranscriptSource, decode_text, parse_line
 LINE = b'{"a": 1}\n'
 
 
-def test_gzip_is_decompressed_every_member_of_it() -> None:
+def test_every_member_of_a_gzip_file_is_decompressed() -> None:
     packed = gzip.compress(LINE, mtime=0) + gzip.compress(b'{"b": 2}', mtime=0)
     assert TranscriptSource.of(packed).data == LINE + b'{"b": 2}'
     assert TranscriptSource.of(packed + b"\0" * 7).data == LINE + b'{"b": 2}'
@@ -34,13 +34,13 @@ def test_gzip_is_decompressed_every_member_of_it() -> None:
         (gzip.compress(LINE, mtime=0)[:-8] + b"12345678", "not a readable gzip file"),
     ],
 )
-def test_damaged_gzip_is_an_error_that_says_so(data: bytes, why: str) -> None:
+def test_damaged_gzip_is_reported(data: bytes, why: str) -> None:
     with pytest.raises(InputError, match=why) as caught:
         TranscriptSource.of(data, "session.jsonl.gz")
     assert "session.jsonl.gz" in str(caught.value)
 
 
-def test_compressed_input_grows_to_25_times_its_size_unless_the_caller_allows_more() -> None:
+def test_compressed_input_expands_to_25_times_its_size_unless_the_caller_allows_more() -> None:
     bomb = gzip.compress(b"0" * 50_000_000, 1, mtime=0)
     with pytest.raises(InputError, match=r"larger than 8,388,608 bytes.*--max-bytes"):
         TranscriptSource.of(bomb)
@@ -52,7 +52,7 @@ def test_compressed_input_grows_to_25_times_its_size_unless_the_caller_allows_mo
 
 
 @pytest.mark.parametrize("limit", [2**62, 2**80])
-def test_a_limit_that_exceeds_all_memory_costs_none(limit: int) -> None:
+def test_a_limit_beyond_all_memory_allocates_none(limit: int) -> None:
     assert TranscriptSource.of(gzip.compress(LINE, mtime=0), max_bytes=limit).data == LINE
 
 
@@ -63,7 +63,7 @@ def test_plain_input_is_read_up_to_the_limit_of_the_caller() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="peak memory is read from /proc")
-def test_a_small_bomb_of_messages_is_refused_in_little_memory() -> None:
+def test_a_small_bomb_of_messages_is_rejected_in_little_memory() -> None:
     program = """
 import gzip, re, sys
 from pathlib import Path
@@ -87,7 +87,7 @@ except InputError:
 @pytest.mark.parametrize(
     ("data", "why"), [(b"", "empty"), (b" \n\n", "empty"), (b"\x7fELF\0\0\0", "binary")]
 )
-def test_nothing_and_binary_data_are_refused(data: bytes, why: str) -> None:
+def test_empty_and_binary_data_are_rejected(data: bytes, why: str) -> None:
     with pytest.raises(InputError, match=why):
         TranscriptSource.of(data)
 
@@ -100,21 +100,21 @@ def test_lines_end_at_line_feeds_only_and_join_to_the_data() -> None:
     assert parse_line(source.lines[1]) == {"x": "\u2029"}
 
 
-def test_what_is_no_json_is_no_value() -> None:
+def test_invalid_json_has_no_value() -> None:
     source = TranscriptSource.of(b'// note\n{"a": 1}\n5\n{"a": \n[1]\n')
     assert [parse_line(line) for line in source.lines] == [None, {"a": 1}, None, None, [1]]
     assert "".join(map(decode_text, source.lines)) == source.text
 
 
-def test_bytes_that_are_no_utf8_are_replaced_in_text_and_kept_in_lines() -> None:
+def test_invalid_utf8_is_replaced_in_text_and_kept_in_lines() -> None:
     source = TranscriptSource.of(b'{"a": "\xff"}\n')
     assert parse_line(source.lines[0]) == {"a": "\ufffd"}
     assert source.lines == (b'{"a": "\xff"}\n',)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-8"])
-def test_a_byte_order_mark_names_the_encoding_and_is_no_text(encoding: str) -> None:
-    # U+0A0A and U+100A hold the byte of a line feed, but are none.
+def test_a_byte_order_mark_sets_the_encoding_and_is_not_text(encoding: str) -> None:
+    # U+0A0A and U+100A contain the byte of a line feed, but are not line feeds.
     text = '{"a": "汉\u0a0a\u100a"}\n{"b": 2}'
     source = TranscriptSource.of(("\ufeff" + text).encode(encoding))
     assert source.encoding == encoding
@@ -125,7 +125,7 @@ def test_a_byte_order_mark_names_the_encoding_and_is_no_text(encoding: str) -> N
     assert source.head[1] == {"b": 2}
 
 
-def test_hostile_json_is_no_value() -> None:
+def test_hostile_json_has_no_value() -> None:
     deep = b"[" * 100_000
     number = b'{"a": ' + b"9" * 10_000 + b"}"
     source = TranscriptSource.of(deep + b"\n" + number + b"\n")

@@ -49,7 +49,7 @@ def test_the_json_of_an_object_is_its_own_text() -> None:
     assert arguments_json('{"input": "x"}') == '{"input": "x"}'
 
 
-def test_endless_nesting_names_the_message_and_the_field() -> None:
+def test_deep_nesting_is_an_error_that_names_message_and_field() -> None:
     deep: object = 1
     for _ in range(100_000):
         deep = [deep]
@@ -76,7 +76,7 @@ def test_the_notation_of_every_provider_is_read(tool: dict) -> None:
     assert tool_schemas([tool]) == [SCHEMA]
 
 
-def test_what_is_written_can_be_read_again() -> None:
+def test_written_schemas_can_be_read_again() -> None:
     wires = [SCHEMA.as_object("input_schema"), SCHEMA.as_object("parameters")]
     assert tool_schemas(wires) == [SCHEMA, SCHEMA]
 
@@ -86,5 +86,5 @@ def test_a_function_without_parameters_takes_none() -> None:
     assert schema.parameters == {"type": "object", "properties": {}}
 
 
-def test_tools_of_the_provider_and_nonsense_are_left_out() -> None:
+def test_provider_tools_and_invalid_schemas_are_omitted() -> None:
     assert tool_schemas([{"type": "web_search_20250305", "name": "web_search"}, 3, {}, None]) == []

@@ -69,14 +69,14 @@ class Visit:
             self.troubles.append(f"request: {request.url}")
 
     def go(self, path: str) -> Any:
-        """Open a page and wait until it is there, whatever has to be read first."""
+        """Open a page and wait until it is loaded, including any reading."""
         self.page.goto(f"{self.origin}{path}")
         self.page.wait_for_selector("main:not(:has(progress))", timeout=60_000)
         return self.page
 
     def serious(self) -> list[str]:
         """Return the serious findings of axe-core on the page."""
-        # As a tester's tool it is let in beside the page's own policy.
+        # As a test tool it bypasses the page's own policy.
         found = self.page.evaluate(
             f"async () => {{ {AXE.read_text('utf-8')}; "
             "return (await axe.run()).violations.filter(v => "
@@ -133,7 +133,7 @@ def chromium() -> Iterator[Any]:
 
 @contextmanager
 def browsing(browser: Any, link: str, **settings: Any) -> Iterator[Visit]:
-    """Follow a link in a window of its own, and yield the page."""
+    """Follow a link in a new window, and yield the page."""
     origin = "/".join(link.split("/")[:3])
     with browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings}) as window:
         visit = Visit(window.new_page(), origin)
@@ -144,5 +144,5 @@ def browsing(browser: Any, link: str, **settings: Any) -> Iterator[Visit]:
 
 
 def texts(page: Any, selector: str) -> Sequence[str]:
-    """Return what elements say."""
+    """Return the text of elements."""
     return [text.strip() for text in page.locator(selector).all_inner_texts()]

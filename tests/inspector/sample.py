@@ -1,4 +1,4 @@
-"""Sessions to look at: made up, compacted on their way, kept in an archive."""
+"""Sessions to inspect: generated, compacted on the way, kept in an archive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = "nightly"
 
 
 def quiet(_: float, __: str) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""
 
 
 def make_archive(

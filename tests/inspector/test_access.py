@@ -16,7 +16,7 @@ def test_the_first_link_lets_in_and_the_cookie_keeps_in() -> None:
 
 
 @pytest.mark.parametrize("cookies", [{}, {ACCESS.cookie: ""}, {ACCESS.cookie: "t0kem"}])
-def test_without_the_token_nothing_is_shown(cookies: dict[str, str]) -> None:
+def test_without_the_token_no_page_is_served(cookies: dict[str, str]) -> None:
     assert ACCESS.judge("GET", HOST, cookies, "", {}) == "refused"
     assert ACCESS.judge("GET", HOST, cookies, "wrong", {}) == "refused"
 
@@ -35,7 +35,7 @@ def test_a_page_of_another_origin_is_refused(origin: str) -> None:
     assert ACCESS.judge("GET", headers, COOKIE, "", {}) == "refused"
 
 
-def test_what_another_site_embeds_is_refused() -> None:
+def test_embedding_by_another_site_is_refused() -> None:
     headers = {**HOST, "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
     assert ACCESS.judge("GET", headers, COOKIE, "", {}) == "refused"
 

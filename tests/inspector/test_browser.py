@@ -1,4 +1,4 @@
-"""Every view as a person sees and uses it, in a real browser."""
+"""Every view as a user sees and uses it, in a real browser."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def figure(visit: Visit, index: int) -> int:
 
 
 @pytest.mark.requirement("V1")
-def test_what_it_forgot_is_three_clicks_away(visit: Visit) -> None:
+def test_forgotten_messages_are_three_clicks_away(visit: Visit) -> None:
     visit.page.click("tbody a")
     visit.page.click("text=What it forgot")
     visit.page.click(".fates a:has-text('only by handle')")
@@ -110,9 +110,9 @@ def test_every_compaction_is_marked_and_leads_to_its_page(visit: Visit) -> None:
 def test_a_question_is_answered_while_it_is_typed(visit: Visit) -> None:
     visit.go(f"{session_of(visit)}/knows")
     for words, verdict in (
-        ("why the build of src/app.py fails", "stands in view here"),
+        ("why the build of src/app.py fails", "in view, here"),
         ("value_2_17 = compute(17, 2)", "only by handle"),
-        ("zebra_crossing_441", "never said"),
+        ("zebra_crossing_441", "never mentioned"),
     ):
         visit.page.fill("#search", words)
         visit.page.wait_for_selector(f".verdict:has-text('{verdict}')")
@@ -125,6 +125,7 @@ def test_settings_are_tried_and_exported(visit: Visit) -> None:
     visit.page.select_option("select[name=policy]", "salient")
     visit.page.fill("input[name=budget]", "4000")
     visit.page.click("button:has-text('Try it')")
+    visit.page.wait_for_selector("main:not(:has(progress))")
     assert "would take" in visit.page.inner_text("main")
     with visit.page.expect_download() as download:
         visit.page.click("text=Download foldline.toml")
@@ -139,7 +140,7 @@ def test_a_session_is_replayed_under_every_policy(visit: Visit) -> None:
 
 
 @pytest.mark.requirement("V7")
-def test_undo_asks_first_and_then_undoes(browser: Any, tmp_path: Path) -> None:
+def test_undo_needs_a_confirmation(browser: Any, tmp_path: Path) -> None:
     path = make_archive(tmp_path)
     with hosted(lambda: archive_entries(path)) as link, browsing(browser, link) as visit:
         visit.page.click("tbody a")
@@ -255,7 +256,7 @@ def test_a_report_is_read_without_a_server(browser: Any, link: str, tmp_path: Pa
         assert visit.troubles == []
 
 
-def test_the_checker_is_the_one_that_was_chosen() -> None:
+def test_the_selected_checker_is_used() -> None:
     digest = hashlib.sha256(AXE.read_bytes()).hexdigest()
     assert digest == "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c"
     assert b"axe v4.14.1" in AXE.read_bytes()[:200]
@@ -286,7 +287,7 @@ HOSTILE = {
     "json": '{"__proto__": {"owned": 1}, "constructor": null}',
     "nested": "[" * 5_000 + "]" * 5_000,
 }
-"""Twenty texts that try to act; each stands in every place of a transcript that has a text."""
+"""Twenty active texts; each is tried in every text field of a transcript."""
 
 
 def hostile(text: str) -> list[dict[str, object]]:
@@ -322,7 +323,7 @@ def attack(hostile_folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.requirement("V8")
-def test_nothing_that_a_transcript_says_ever_acts(browser: Any, attack: str) -> None:
+def test_no_text_of_a_transcript_is_ever_active(browser: Any, attack: str) -> None:
     with browsing(browser, attack) as visit:
         page = visit.go("/?q=json&sort=size&order=rising")
         rows = page.locator("tbody a").all()
@@ -351,7 +352,7 @@ def test_a_search_for_something_hostile_stays_a_search(browser: Any, attack: str
         base = str(visit.page.locator("tbody a:has-text('script')").first.get_attribute("href"))
         visit.go(f"{base}/knows?q=%3Cscript%3Ewindow.owned")
         assert visit.page.input_value("#search") == "<script>window.owned"
-        assert "stands in view here" in visit.page.inner_text(".verdict")
+        assert "in view, here" in visit.page.inner_text(".verdict")
         assert visit.page.evaluate("window.owned") is None
         assert visit.troubles == []
 

@@ -18,7 +18,7 @@ def comparisons(trace: SessionTrace):
 
 
 @pytest.mark.requirement("V4")
-def test_every_message_of_both_views_stands_in_exactly_one_row(tmp_path: Path) -> None:
+def test_every_message_of_both_views_is_in_exactly_one_row(tmp_path: Path) -> None:
     trace = from_our_archive(tmp_path)
     for index, (_, made) in enumerate(comparisons(trace), 1):
         old, new = around(trace.segments, index)
@@ -47,7 +47,7 @@ def test_fates_follow_the_edits(tmp_path: Path) -> None:
     assert seen <= set(FATES)
 
 
-def test_cleared_results_are_said_to_be_cleared(tmp_path: Path) -> None:
+def test_cleared_results_are_marked_as_cleared(tmp_path: Path) -> None:
     made = [one for _, one in comparisons(from_our_archive(tmp_path, policy="clear"))]
     assert made
     for one in made:
@@ -56,12 +56,12 @@ def test_cleared_results_are_said_to_be_cleared(tmp_path: Path) -> None:
         assert all(row.old and row.new and row.after < row.before for row in cleared)
 
 
-def test_without_a_model_nothing_is_told_by_one(tmp_path: Path) -> None:
+def test_without_a_model_no_message_counts_as_summarized(tmp_path: Path) -> None:
     for _, made in comparisons(from_our_archive(tmp_path)):
-        assert "told" not in made.tokens()
+        assert "summarized" not in made.tokens()
 
 
-def test_what_a_foreign_summary_does_not_name_is_only_in_the_file(tmp_path: Path) -> None:
+def test_messages_missing_from_an_agents_own_summary_are_only_in_the_file(tmp_path: Path) -> None:
     first = [
         ("user", "Fix the till"),
         ("assistant", "I renamed compute_total in shop/till.py and ran all of the tests"),
@@ -76,10 +76,10 @@ def test_what_a_foreign_summary_does_not_name_is_only_in_the_file(tmp_path: Path
     second = [("user", words), ("assistant", "Go on?")]
     ((_, made),) = comparisons(from_our_file(claude_code(tmp_path / "s.jsonl", first, second)))
     fates = [row.fate for row in made.rows if row.old]
-    assert fates == ["gone", "told", "gone", "gone", "gone"]
+    assert fates == ["file", "summarized", "file", "file", "file"]
 
 
-def test_edits_are_described_in_words(tmp_path: Path) -> None:
+def test_edits_are_described_as_text(tmp_path: Path) -> None:
     trace = from_our_archive(tmp_path)
     words = {describe(s.revision) for s in trace.segments if s.revision}
     assert any("snapshots made: 1" in one for one in words)

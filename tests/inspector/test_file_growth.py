@@ -18,7 +18,7 @@ TALK = [(("user", "assistant")[n % 2], f"sentence {n} about the tills") for n in
 
 
 def grow(tmp_path: Path, before: int) -> tuple[SessionTrace, Path]:
-    """Read a session that has only begun, then let it go on."""
+    """Read the start of a session, then let it grow."""
     path = claude_code(tmp_path / "s.jsonl", TALK)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:before]))
@@ -30,7 +30,9 @@ def grow(tmp_path: Path, before: int) -> tuple[SessionTrace, Path]:
 
 @pytest.mark.parametrize("before", [2, 7, 39])
 @pytest.mark.requirement("V10")
-def test_what_was_appended_is_read_as_if_all_were_read_anew(tmp_path: Path, before: int) -> None:
+def test_reading_the_appended_part_equals_reading_the_whole_file(
+    tmp_path: Path, before: int
+) -> None:
     trace, path = grow(tmp_path, before)
     now = read_growth(trace, quiet)
     whole = read(path)
@@ -50,7 +52,7 @@ def test_a_beginning_that_was_changed_is_noticed(tmp_path: Path) -> None:
     assert read_growth(trace, quiet) is None
 
 
-def test_a_file_that_another_took_the_place_of_is_read_as_a_whole(tmp_path: Path) -> None:
+def test_a_replaced_file_is_read_as_a_whole(tmp_path: Path) -> None:
     trace, path = grow(tmp_path, 20)
     other = tmp_path / "other"
     other.write_bytes(path.read_bytes())
@@ -79,7 +81,7 @@ def test_one_document_is_read_as_a_whole(tmp_path: Path) -> None:
 
 @requires_corpus
 @pytest.mark.corpus
-def test_recorded_sessions_grow_into_themselves(tmp_path: Path) -> None:
+def test_growing_recorded_sessions_are_read_as_the_whole_file(tmp_path: Path) -> None:
     followed = 0
     for recorded in corpus_files("claude-code", "codex", "pi"):
         data = recorded.read_bytes()

@@ -17,13 +17,13 @@ def both(path: Path, conversation: int | None = None):
     return here, read_apart(path, "auto", conversation, quiet)
 
 
-def test_a_process_of_its_own_reads_the_same(tmp_path: Path) -> None:
+def test_a_separate_process_reads_the_same(tmp_path: Path) -> None:
     first, second = both(write_conversation(tmp_path / "s.json"))
     assert first == second
     assert [m.id for m in first.segments[0]] == [m.id for m in second.segments[0]]
 
 
-def test_texts_of_any_kind_come_over_whole(tmp_path: Path) -> None:
+def test_texts_of_any_kind_are_transferred_completely(tmp_path: Path) -> None:
     words = "half \ud800 a pair, \x00 \u2028 \n ü \U0001f600"
     path = claude_code(tmp_path / "s.jsonl", [("user", words), ("assistant", words)])
     first, second = both(path)
@@ -41,7 +41,7 @@ def test_nothing_in_the_working_directory_is_run(
     assert both(write_conversation(tmp_path / "s.json"))[1].segments
 
 
-def test_what_cannot_be_read_is_the_same_error(tmp_path: Path) -> None:
+def test_unreadable_input_is_the_same_error(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     for content, conversation in (("{}", None), ("", None), (json.dumps([]), 3)):
         path.write_text(content)
@@ -54,7 +54,7 @@ def test_what_cannot_be_read_is_the_same_error(tmp_path: Path) -> None:
 
 @requires_corpus
 @pytest.mark.corpus
-def test_real_sessions_come_over_whole() -> None:
+def test_real_sessions_are_transferred_completely() -> None:
     files = [*corpus_files("claude-code-entire")[:2], *corpus_files("codex-jdx")[:1]]
     assert files
     for path in files:

@@ -49,7 +49,7 @@ def test_plain_words_are_read_as_they_were_written(text: str) -> None:
 
 
 @pytest.mark.parametrize("code", [0, 7, 0x1B, 0x7F, 0x200B, 0x202E, 0x2066, 0xFEFF, 0xF8FF])
-def test_what_nobody_sees_is_named(code: int) -> None:
+def test_invisible_characters_are_named(code: int) -> None:
     shown = visible(f"a{chr(code)}b")
     assert chr(code) not in shown
     assert f"U+{code:04X}" in shown

@@ -48,12 +48,12 @@ def test_every_recorded_transcript_opens_with_the_totals_of_stats() -> None:
             for view in ("", *VIEWS):
                 page = visit.go(f"/s/{entry.key}{view}")
                 assert visit.troubles == [], f"{entry.title}{view}"
-            shown = re.search(r"([\d,]+) tokens in what the model sees", page.inner_text("main"))
+            shown = re.search(r"([\d,]+) tokens in view now", page.inner_text("main"))
             assert shown, entry.title
             assert int(shown[1].replace(",", "")) == counts[entry.place], entry.title
 
 
 def stats(path: Path):
-    """Return what ``foldline stats`` says; None where it does not read a file."""
+    """Return the output of ``foldline stats``; None if it does not read a file."""
     done = foldline("stats", path, "--json", "--model", MODEL)
     return done if done.exit_code == 0 else None

@@ -20,7 +20,7 @@ from foldline.inspector.timeline import ViewSegment, replay_archive, requests
 from foldline.values.messages import Message, Text
 
 
-def said(*roles: str) -> tuple[Message, ...]:
+def messages_of(*roles: str) -> tuple[Message, ...]:
     return tuple(
         Message(role, (Text(f"{role} {n}"),), id=f"{n:032x}")  # type: ignore[arg-type]
         for n, role in enumerate(roles)
@@ -47,7 +47,7 @@ def test_every_request_is_replayed_exactly_as_it_was_sent(tmp_path: Path) -> Non
         assert texts == [m["content"] or "" for m in view]
 
 
-def test_an_undone_compaction_gives_back_what_was_shown_before(tmp_path: Path) -> None:
+def test_an_undone_compaction_restores_the_earlier_view(tmp_path: Path) -> None:
     path = make_archive(tmp_path)
     with Archive.open(path) as archive:
         before = replay_archive(archive.messages(NAME), archive.compactions(NAME))
@@ -64,21 +64,21 @@ def test_an_undone_compaction_gives_back_what_was_shown_before(tmp_path: Path) -
 
 def test_answers_that_follow_each_other_answer_one_request() -> None:
     found = requests(
-        (ViewSegment(said("user", "assistant", "assistant", "tool", "assistant"), 0),)
+        (ViewSegment(messages_of("user", "assistant", "assistant", "tool", "assistant"), 0),)
     )
     assert [(r.length, r.end) for r in found] == [(1, 3), (4, 5), (5, 5)]
 
 
-def test_a_conversation_that_the_model_begins_has_no_request_for_its_first_words() -> None:
-    found = requests((ViewSegment(said("assistant", "user", "assistant"), 0),))
+def test_a_conversation_started_by_the_model_has_no_request_for_its_first_message() -> None:
+    found = requests((ViewSegment(messages_of("assistant", "user", "assistant"), 0),))
     assert [r.length for r in found] == [2, 3]
 
 
-def test_nothing_said_is_one_request_that_sees_nothing() -> None:
+def test_an_empty_session_is_one_request_with_an_empty_view() -> None:
     assert [(r.length, r.end) for r in requests((ViewSegment((), 0),))] == [(0, 0)]
 
 
-def test_an_agents_own_compactions_divide_its_file(tmp_path: Path) -> None:
+def test_an_agents_own_compactions_split_its_file(tmp_path: Path) -> None:
     first = [("user", "Fix the till"), ("assistant", "I look at till.py"), ("user", "go on")]
     words = "This session is being continued from a previous conversation. It was about the till."
     second = [("user", words), ("assistant", "The till is fixed")]
@@ -89,7 +89,7 @@ def test_an_agents_own_compactions_divide_its_file(tmp_path: Path) -> None:
     assert len(trace.log) == 5
 
 
-def test_all_that_was_said_is_in_the_log_whatever_was_shown(tmp_path: Path) -> None:
+def test_the_log_has_every_message_regardless_of_the_view(tmp_path: Path) -> None:
     trace = from_our_archive(tmp_path)
     assert len(trace.log) == len(conversation(40))
     assert len(trace.segments[-1].messages) < len(trace.log)

@@ -17,7 +17,7 @@ from foldline.inspector.trace import SessionTrace
 
 
 class Visitor:
-    """A site over an archive and a file, and somebody who asks for its pages."""
+    """A site over an archive and a file, and a client that requests its pages."""
 
     def __init__(self, folder: Path) -> None:
         self.archive = make_archive(folder)
@@ -79,7 +79,7 @@ def test_an_unknown_page_session_or_number_is_not_found(visitor: Visitor) -> Non
         assert visitor.ask(path).status == 404, path
 
 
-def test_undo_gives_back_what_was_out_of_view_after_a_confirmation(visitor: Visitor) -> None:
+def test_undo_restores_the_view_after_a_confirmation(visitor: Visitor) -> None:
     with Archive.open(visitor.archive) as archive:
         before = [batch.undone_at for batch in archive.compactions(NAME)]
         asked = visitor.ask(f"{visitor.ours}/undo")
@@ -92,7 +92,7 @@ def test_undo_gives_back_what_was_out_of_view_after_a_confirmation(visitor: Visi
     assert "undo" in visitor.ask(visitor.ours).body
 
 
-def test_a_change_that_fails_shows_the_session_as_it_is_by_now(visitor: Visitor) -> None:
+def test_a_failed_change_shows_the_current_session(visitor: Visitor) -> None:
     visitor.ask(f"{visitor.ours}/undo")
     with Archive.open(visitor.archive) as archive:
         while archive.undo(NAME):
@@ -101,7 +101,7 @@ def test_a_change_that_fails_shows_the_session_as_it_is_by_now(visitor: Visitor)
     assert "no compaction that can be undone" in visitor.ask(f"{visitor.ours}/undo").body
 
 
-def test_a_change_that_there_is_not_leaves_what_was_read(visitor: Visitor) -> None:
+def test_an_unknown_change_keeps_the_cached_session(visitor: Visitor) -> None:
     visitor.ask(visitor.ours)
     listed = visitor.cache.find_entry(visitor.ours.removeprefix("/s/"))
     assert listed is not None
@@ -158,7 +158,7 @@ def test_the_table_is_filtered_and_sorted(visitor: Visitor) -> None:
     assert rows(q="nothing like this") == []
 
 
-def test_a_session_that_cannot_be_read_says_so(visitor: Visitor) -> None:
+def test_an_unreadable_session_is_reported(visitor: Visitor) -> None:
     visitor.file.write_text("{}")
     answer = visitor.ask(visitor.foreign)
     assert answer.status == 422

@@ -11,7 +11,7 @@ from foldline.evaluation.breakdown import KINDS
 from foldline.inspector.timeline import BANDS, timeline
 
 
-def test_kinds_add_up_to_what_every_request_takes(tmp_path: Path) -> None:
+def test_kinds_add_up_to_the_size_of_every_request(tmp_path: Path) -> None:
     trace = from_our_archive(tmp_path)
     for point in trace.timeline.points:
         assert point.tokens == trace.counter.messages(trace.view(point.request)) + sum(
@@ -20,7 +20,7 @@ def test_kinds_add_up_to_what_every_request_takes(tmp_path: Path) -> None:
         assert point.cached + point.written == point.tokens
 
 
-def test_the_next_request_takes_what_the_library_counts(tmp_path: Path) -> None:
+def test_the_next_request_has_the_size_that_the_library_counts(tmp_path: Path) -> None:
     import json
 
     file = write_conversation(tmp_path / "s.json")
@@ -34,14 +34,14 @@ def test_a_compaction_breaks_the_cache_and_nothing_else_does(tmp_path: Path) -> 
     assert broken <= set(trace.timeline.marks[1:])
 
 
-def test_what_was_sent_before_is_read_from_the_cache(tmp_path: Path) -> None:
+def test_the_prefix_sent_before_is_read_from_the_cache(tmp_path: Path) -> None:
     trace = from_our_file(write_conversation(tmp_path / "s.json"))
     points = trace.timeline.points
     for before, point in pairwise(points):
         assert point.cached == before.tokens
 
 
-def test_what_is_sent_besides_counts_for_every_request(tmp_path: Path) -> None:
+def test_overhead_counts_for_every_request(tmp_path: Path) -> None:
     trace = from_our_file(write_conversation(tmp_path / "s.json"))
     more = timeline(trace.segments, trace.counter, system=100, tools=11)
     for bare, point in zip(trace.timeline.points, more.points, strict=True):
@@ -49,7 +49,7 @@ def test_what_is_sent_besides_counts_for_every_request(tmp_path: Path) -> None:
     assert BANDS[1:] == KINDS
 
 
-def test_reported_usage_stands_beside_what_is_counted(tmp_path: Path) -> None:
+def test_reported_usage_is_next_to_counted_usage(tmp_path: Path) -> None:
     trace = from_our_file(claude_code(tmp_path / "s.jsonl", [("user", "Hi"), ("assistant", "Ho")]))
     assert trace.timeline.points[0].reported is None
     assert trace.timeline.points[0].usage.output > 0

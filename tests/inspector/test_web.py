@@ -56,7 +56,7 @@ def cookie(access: Access) -> str:
 
 
 @pytest.mark.requirement("V9")
-def test_only_who_followed_the_link_is_let_in(access: Access) -> None:
+def test_only_followers_of_the_link_get_access(access: Access) -> None:
     closed, text = ask(access, "/")
     assert (closed.status, text) == (403, refusal_page().body)
     entered, _ = ask(access, f"/s/1?token={access.token}")
@@ -100,7 +100,7 @@ def test_a_form_that_is_too_large_is_refused(access: Access) -> None:
     assert ask(access, "/undo", "POST", body, **mine)[0].status == 403
 
 
-def test_it_listens_on_this_machine_only_and_says_when_it_cannot() -> None:
+def test_it_listens_on_this_machine_only_and_reports_a_taken_port() -> None:
     place = listen(0)
     host, port = place.getsockname()
     assert host == "127.0.0.1"

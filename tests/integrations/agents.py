@@ -1,9 +1,9 @@
 """
-One simulated agent for every framework: what its users ask, what its model answers, what fails.
+One simulated agent for every framework: questions, answers, and failures.
 
-The model is a function of the request, so that a request that is sent again gets the same answer.
-For every turn it reads one or two files, some of them at once, and then answers. ``Trouble`` puts
-a failure before every answer: each request of the agent fails once and then succeeds.
+The model is a function of the request, so that a repeated request gets the same answer. In every
+turn it reads one or two files, some of them in parallel, and then answers. ``Trouble`` injects a
+failure before every answer: each request of the agent fails once and then succeeds.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ ACCOUNT = "The agent checks parts one by one. The parts up to now are sound. Che
 
 def unchecked(client: Any) -> Any:
     """
-    Have a client of OpenAI send its messages, or items, without a look at each; return it.
+    Disable the validation of messages or items in an OpenAI client; return it.
 
-    It compares every one with every type that there is, and then sends it as it came: that would
-    take a third of the time of these tests. In tests/clients it does.
+    It compares every item with every known type before sending it unchanged, which would take a
+    third of the time of these tests. In tests/clients it is enabled.
     """
     for resource, name in ((client.chat.completions, "messages"), (client.responses, "input")):
         resource.create = _beside(resource.create, name)
@@ -80,22 +80,22 @@ def _beside(create: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def question(turn: int) -> str:
-    """What the user says in a turn, counted from 0."""
+    """Return the user message of a turn, counted from 0."""
     return f"[turn {turn:03d}] Check part_{turn:03d}.py. The ticket is ORD-{turn * 7919:07d}."
 
 
 def reminder(turn: int) -> str:
-    """What the user says to an empty answer."""
+    """Return the user message after an empty answer."""
     return f"[turn {turn:03d}] You said nothing. Please go on."
 
 
 def answer(turn: int) -> str:
-    """What the model says at the end of a turn."""
+    """Return the model's answer at the end of a turn."""
     return f"Part {turn:03d} is sound; ticket ORD-{turn * 7919:07d} can be closed."
 
 
 def read_file(path: str) -> str:
-    """The tool: about 350 tokens that are different for every path."""
+    """Return the tool output: about 350 tokens, different for every path."""
     seed = sum(path.encode())
     lines = (
         f"{line:03d}: def check_{seed + line}(value: int) -> bool:  return value != {line * seed}"
@@ -104,8 +104,8 @@ def read_file(path: str) -> str:
     return "\n".join([f"# {path}", *lines])
 
 
-def wanted(turn: int) -> list[list[str]]:
-    """The files that the model reads in a turn, round by round."""
+def files_of(turn: int) -> list[list[str]]:
+    """Return the files that the model reads in a turn, round by round."""
     first = [f"src/part_{turn:03d}.py"]
     if turn % 3 == 0:
         first.append(f"tests/test_part_{turn:03d}.py")
@@ -113,7 +113,7 @@ def wanted(turn: int) -> list[list[str]]:
 
 
 def model(request: ReceivedRequest) -> Step:
-    """Answer a request, by what it holds alone."""
+    """Answer a request, depending only on its content."""
     if request.model == SUMMARIZER:
         return Answer(ACCOUNT)
     messages = request.transcript.messages
@@ -122,7 +122,7 @@ def model(request: ReceivedRequest) -> Step:
     if turn is None:
         return Status(400, message="The question of the user is missing.", again=False)
     read = {call.arguments for m in messages[turns.index(turn) :] for call in m.calls}
-    for paths in wanted(turn):
+    for paths in files_of(turn):
         if not all(any(path in arguments for arguments in read) for path in paths):
             return Answer(
                 f"I read {' and '.join(paths)}.",
@@ -132,7 +132,7 @@ def model(request: ReceivedRequest) -> Step:
 
 
 def _turn(message: Message) -> int | None:
-    """Return the turn that a message asks for; what a snapshot quotes begins with a handle."""
+    """Return the turn of a question; text quoted in a snapshot begins with a handle."""
     if message.role != "user":
         return None
     found = re.findall(r"^\[turn (\d{3})\]", message.text, re.MULTILINE)
@@ -147,11 +147,11 @@ def run(ask: Callable[[str], str], turns: int = TURNS) -> list[str]:
     Hold the conversation.
 
     Args:
-        ask: Says something to the agent and returns its answer; it tries again what may pass.
-        turns: How many questions there are.
+        ask: Sends a message to the agent and returns its answer; it retries transient errors.
+        turns: The number of questions.
 
     Returns:
-        What the user said, in order.
+        The user messages, in order.
     """
     said: list[str] = []
     for turn in range(turns):
@@ -165,7 +165,7 @@ def run(ask: Callable[[str], str], turns: int = TURNS) -> list[str]:
 
 
 async def arun(ask: Callable[[str], Awaitable[str]], turns: int = TURNS) -> list[str]:
-    """Hold the conversation with an agent that is awaited; see `run`."""
+    """Hold the conversation with an async agent; see `run`."""
     said: list[str] = []
     for turn in range(turns):
         said.append(question(turn))
@@ -202,11 +202,11 @@ told without a number learns that this much is too much.
 @dataclass
 class Trouble:
     """
-    A model that fails once before it answers, at every single request.
+    A model that fails once before it answers every request.
 
     Args:
-        kinds: Names of `FAULTS`, in turn.
-        summaries: The same for the summarizer; empty means that it never fails.
+        kinds: Names of `FAULTS`, used cyclically.
+        summaries: The same for the summarizer; empty if it never fails.
 
     ``injected`` counts the faults, ``answered`` the answers of the agent, ``asked`` the requests
     to the summarizer; ``larger`` lists the overflows after which the next request was not smaller.
@@ -261,7 +261,7 @@ class Trouble:
 
 
 def check_requests(requests: Iterable[ReceivedRequest]) -> None:
-    """Check that the provider would have accepted every request, and that the task is in it."""
+    """Check that every request is valid for the provider and contains the task."""
     for request in requests:
         assert request.violations == (), f"request {request.number}: {request.violations[0]}"
         if request.model == AGENT:
@@ -270,15 +270,15 @@ def check_requests(requests: Iterable[ReceivedRequest]) -> None:
 
 def check_words(said: Sequence[str], kept: Iterable[str]) -> None:
     """
-    Check that no word of the user was lost, doubled or put in another order.
+    Check that no user message was lost, repeated or reordered.
 
     Args:
-        said: What the user said.
+        said: The user messages.
         kept: The texts of the user messages of a log or of a framework's own history.
     """
     assert [text.strip() for text in kept] == list(said)
 
 
 def words(messages: Iterable[Message]) -> list[str]:
-    """Return what the user said according to a log."""
+    """Return the user texts of a log."""
     return [m.text for m in messages if m.role == "user" and m.text and not m.results]

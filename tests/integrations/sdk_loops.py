@@ -1,4 +1,4 @@
-"""The plainest agent over each SDK: append, send, run the tools, until there is nothing to run."""
+"""A minimal agent over each SDK: append, send, and run the tools until there are no calls."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ TRIES = 3
 @dataclass(frozen=True)
 class Sdk:
     """
-    How one SDK is used.
+    The adapter of one SDK.
 
-    ``client`` opens the client, ``aclient`` the one that is awaited; ``call`` returns what sends
+    ``client`` opens the client, ``aclient`` the async one; ``call`` returns a function that sends
     messages with either. ``read`` returns the text of an answer and its tool calls, ``results``
-    the messages with what the tools returned.
+    the messages with the tool results.
     """
 
     format: str
@@ -52,8 +52,8 @@ class Sdk:
         return {"format": self.format, "tools": self.tools, "system": system} | options
 
 
-def asks(sdk: Sdk, session: Session, call: Callable[[list[Any]], Any]) -> Callable[[str], str]:
-    """Return what asks the agent."""
+def asker(sdk: Sdk, session: Session, call: Callable[[list[Any]], Any]) -> Callable[[str], str]:
+    """Return a function that sends a user message to the agent."""
 
     def answered() -> Any:
         for _ in range(TRIES - 1):
@@ -74,8 +74,8 @@ def asks(sdk: Sdk, session: Session, call: Callable[[list[Any]], Any]) -> Callab
     return ask
 
 
-def aasks(sdk: Sdk, session: Session, call: Callable[[list[Any]], Any]) -> Callable[[str], Any]:
-    """Return what asks the agent in an async program."""
+def aasker(sdk: Sdk, session: Session, call: Callable[[list[Any]], Any]) -> Callable[[str], Any]:
+    """Return an async function that sends a user message to the agent."""
 
     async def answered() -> Any:
         for _ in range(TRIES - 1):

@@ -1,4 +1,4 @@
-"""A summarizer on the scripted server, and what it may cost."""
+"""A summarizer on the scripted server, and checks of its cost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONFIG = Config(limits=LIMITS)
 
 @contextmanager
 def summarizing(server: ScriptedServer) -> Iterator[Callable[[Ask], str]]:
-    """Yield a function that asks the summarizer once for every Ask."""
+    """Yield a function that sends one request to the summarizer for every Ask."""
     with OpenAI(base_url=server.openai_url, api_key="any", max_retries=0) as client:
 
         def summarize(ask: Ask) -> str:
@@ -35,17 +35,17 @@ def summarizing(server: ScriptedServer) -> Iterator[Callable[[Ask], str]]:
 
 
 def is_for_summary(request: ReceivedRequest) -> bool:
-    """Return True if a request asks for the account of a conversation."""
+    """Return True if a request is for a summary."""
     return "<transcript-" in request.text
 
 
 def one_model(request: ReceivedRequest) -> Step:
-    """Answer as the agent, and write the accounts too."""
+    """Answer as the agent and as the summarizer."""
     return Answer(agents.ACCOUNT) if is_for_summary(request) else agents.model(request)
 
 
 def check_own_accounts(server: ScriptedServer) -> None:
-    """Check that the agent's own model wrote accounts, and that the agent went on with one."""
+    """Check that the agent's own model wrote summaries, and that the agent continued with one."""
     asked = [request for request in server.requests if is_for_summary(request)]
     assert asked
     assert {request.model for request in server.requests} == {agents.AGENT}
@@ -54,7 +54,7 @@ def check_own_accounts(server: ScriptedServer) -> None:
 
 
 def check_spending(trouble: agents.Trouble, receipts: Iterable[Receipt]) -> None:
-    """Check that no compaction asked more often than it may, and that receipts name every ask."""
+    """Check that no compaction exceeded its requests, and that receipts list every request."""
     spent = [receipt.spent.attempts for receipt in receipts]
     assert max(spent, default=0) <= LIMITS.attempts
     assert trouble.asked == sum(spent) > 0

@@ -10,11 +10,11 @@ from foldline import BudgetError, StoreError
 from foldline.integrations.following import FollowerPool
 
 
-def said(*texts: str) -> list[dict[str, Any]]:
+def user_messages(*texts: str) -> list[dict[str, Any]]:
     return [{"role": "user", "content": text} for text in texts]
 
 
-def at_hand(followers: FollowerPool, name: str) -> bool:
+def is_open(followers: FollowerPool, name: str) -> bool:
     try:
         followers.session(name)
     except StoreError:
@@ -30,22 +30,22 @@ def test_a_conversation_has_the_same_follower_every_time():
         assert again is first
     assert followers.session("a") is first.session
     followers.close()
-    assert not at_hand(followers, "a")
+    assert not is_open(followers, "a")
 
 
-def test_beyond_the_limit_the_one_not_used_for_longest_is_let_go():
+def test_beyond_the_limit_the_least_recently_used_follower_is_closed():
     followers = FollowerPool(window=8_000, most=2)
     for name in ("a", "b", "a", "c"):
         with followers.following(name) as follower:
-            follower.view(said(name))
+            follower.view(user_messages(name))
             last = follower
-    assert [at_hand(followers, name) for name in "abc"] == [True, False, True]
+    assert [is_open(followers, name) for name in "abc"] == [True, False, True]
     followers.close()
     with pytest.raises(StoreError):
-        last.view(said("c"))
+        last.view(user_messages("c"))
 
 
-def test_one_in_use_is_never_let_go():
+def test_a_follower_in_use_is_never_closed():
     followers = FollowerPool(window=8_000, most=1)
     with followers.following("a") as used:
         with followers.following("b"):
@@ -53,13 +53,13 @@ def test_one_in_use_is_never_let_go():
         with followers.following("c"):
             pass
         assert followers.session("a") is used.session
-        assert len(used.view(said("still", "here"))) == 2
+        assert len(used.view(user_messages("still", "here"))) == 2
     followers.close()
 
 
-def test_a_conversation_that_was_let_go_is_taken_up_again_from_its_archive(tmp_path):
+def test_a_closed_conversation_is_reopened_from_its_archive(tmp_path):
     followers = FollowerPool(tmp_path / "agent.db", window=8_000, most=1)
-    history = said("one", "two")
+    history = user_messages("one", "two")
     with followers.following("a") as follower:
         follower.view(history)
         known = [message.id for message in follower.session.messages]
@@ -71,7 +71,7 @@ def test_a_conversation_that_was_let_go_is_taken_up_again_from_its_archive(tmp_p
     followers.close()
 
 
-def test_with_other_options_it_is_opened_anew():
+def test_changed_options_reopen_the_follower():
     followers = FollowerPool()
     with followers.following("a", window=8_000) as follower:
         small = follower.session.budget.scale
@@ -80,7 +80,7 @@ def test_with_other_options_it_is_opened_anew():
     followers.close()
 
 
-def test_two_programs_that_await_share_a_follower_and_a_cancelled_one_gives_it_back():
+def test_async_users_share_a_follower_and_a_cancelled_one_releases_it():
     async def main() -> None:
         followers = FollowerPool(window=8_000, most=1)
         async with followers.afollowing("a") as one, followers.afollowing("a") as same:
@@ -90,9 +90,9 @@ def test_two_programs_that_await_share_a_follower_and_a_cancelled_one_gives_it_b
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        # Given back, it makes room for another one.
+        # Once released, it can be replaced by another one.
         async with asyncio.timeout(10):
-            while at_hand(followers, "b"):
+            while is_open(followers, "b"):
                 async with followers.afollowing("c"):
                     pass
         followers.close()
@@ -105,7 +105,7 @@ async def _use(followers: FollowerPool) -> None:
         await asyncio.Event().wait()
 
 
-def test_many_threads_at_once_get_one_follower_for_each_conversation():
+def test_concurrent_threads_get_one_follower_per_conversation():
     followers = FollowerPool(window=8_000, most=3)
     found: dict[str, set[int]] = {name: set() for name in "abc"}
     failed: list[BaseException] = []
@@ -129,6 +129,6 @@ def test_many_threads_at_once_get_one_follower_for_each_conversation():
 
 
 @pytest.mark.parametrize("most", [0, -1, 1.5, True])
-def test_a_number_of_conversations_that_makes_no_sense_is_refused(most):
+def test_an_invalid_number_of_conversations_is_rejected(most):
     with pytest.raises(BudgetError, match="At least one"):
         FollowerPool(most=most)

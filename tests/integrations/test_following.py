@@ -31,7 +31,7 @@ def history(turns: int, start: int = 0) -> list[dict[str, Any]]:
     return [message for number in range(start, start + turns) for message in turn(number)]
 
 
-def test_a_history_within_its_window_comes_back_as_the_same_object():
+def test_a_history_within_its_window_is_returned_as_the_same_object():
     messages = history(3)
     with Follower(window=64_000) as follower:
         assert follower.view(messages) is messages
@@ -40,7 +40,7 @@ def test_a_history_within_its_window_comes_back_as_the_same_object():
         assert len(follower.session.messages) == len(messages)
 
 
-def test_a_long_history_is_compacted_and_its_newest_messages_are_the_objects_that_came_in():
+def test_a_long_history_is_compacted_and_keeps_its_newest_message_objects():
     messages: list[dict[str, Any]] = []
     with Follower(window=8_000) as follower:
         for number in range(40):
@@ -53,7 +53,7 @@ def test_a_long_history_is_compacted_and_its_newest_messages_are_the_objects_tha
         assert follower.view(messages) == view
 
 
-def test_between_two_compactions_the_prefix_stays():
+def test_between_two_compactions_the_prefix_is_stable():
     messages: list[dict[str, Any]] = []
     rewritten = 0
     before: list[Any] = []
@@ -67,7 +67,7 @@ def test_between_two_compactions_the_prefix_stays():
     assert 3 <= rewritten == len(receipts)
 
 
-def test_a_rewound_history_goes_on_as_a_branch_and_the_old_one_is_kept(tmp_path):
+def test_a_rewound_history_continues_as_a_branch_and_the_old_one_is_kept(tmp_path):
     messages = history(30)
     with Follower(tmp_path / "a.db", "talk", window=8_000) as follower:
         follower.view(messages)
@@ -84,7 +84,7 @@ def test_a_rewound_history_goes_on_as_a_branch_and_the_old_one_is_kept(tmp_path)
     archive.close()
 
 
-def test_a_branch_that_is_taken_up_again_is_the_one_that_was_left():
+def test_returning_to_a_branch_reopens_it():
     messages = history(10)
     other = [*messages[:-1], {"role": "assistant", "content": "It is broken."}]
     with Follower(window=32_000) as follower:
@@ -94,7 +94,7 @@ def test_a_branch_that_is_taken_up_again_is_the_one_that_was_left():
         assert follower.session.name == "conversation#2"
 
 
-def test_a_branch_keeps_the_compactions_of_what_it_shares():
+def test_a_branch_keeps_the_compactions_of_its_shared_beginning():
     messages = history(30)
     with Follower(window=8_000) as follower:
         view = follower.view(messages)
@@ -108,7 +108,7 @@ def test_a_branch_keeps_the_compactions_of_what_it_shares():
 
 
 @pytest.mark.parametrize("objects", [False, True])
-def test_after_a_restart_the_same_history_is_taken_up_where_it_was(tmp_path, objects):
+def test_after_a_restart_a_history_continues_its_session(tmp_path, objects):
     def made(turns: int) -> list[Any]:
         if not objects:
             return history(turns)
@@ -136,7 +136,7 @@ def langchain_turn(number: int) -> list[Any]:
     ]
 
 
-def test_system_prompt_and_tools_that_are_known_late_are_counted():
+def test_late_system_prompt_and_tools_are_counted():
     messages = history(6)
     tools = [{"name": f"tool_{n}", "description": "word " * 100} for n in range(40)]
     with Follower(window=8_000) as follower:
@@ -152,7 +152,7 @@ async def _awaited(follower: Follower, messages: list[Any]) -> Any:
     return await follower.aview(messages)
 
 
-def test_awaiting_shows_the_same():
+def test_the_async_view_is_the_same():
     messages = history(30)
     with Follower(window=8_000) as one, Follower(window=8_000) as other:
         assert asyncio.run(_awaited(one, messages)) == other.view(messages)

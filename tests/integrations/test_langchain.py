@@ -48,7 +48,7 @@ Asks = Callable[[str], str]
 
 
 def asking(agent: Any, thread: str | None = None) -> tuple[Asks, Callable[[], list[Any]]]:
-    """Return what asks an agent, and what returns its history; with a thread it keeps it."""
+    """Return functions that query an agent and return its history, kept in a thread if given."""
     config = {"configurable": {"thread_id": thread}, "recursion_limit": 50}
     history: list[Any] = []
 
@@ -61,12 +61,12 @@ def asking(agent: Any, thread: str | None = None) -> tuple[Asks, Callable[[], li
     return ask, lambda: list(history)
 
 
-def spoken(history: list[Any]) -> list[str]:
+def user_texts(history: list[Any]) -> list[str]:
     return [message.text for message in history if message.type == "human"]
 
 
 class Seen(AgentMiddleware[Any, Any, Any]):
-    """Notes the messages of every request, as they are handed on to the model."""
+    """Records the messages of every request to the model."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class Seen(AgentMiddleware[Any, Any, Any]):
 
 @pytest.mark.requirement("K38", "K41", "H8")
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_an_agent_passes_the_threshold_again_and_again_and_loses_nothing(provider):
+def test_an_agent_passes_the_threshold_repeatedly_and_loses_nothing(provider):
     with ScriptedServer(agents.model, window=agents.WINDOW) as server:
         middleware = FoldlineMiddleware(window=agents.WINDOW)
         agent = agent_of(chat_model(provider, server), middleware, checkpointer=InMemorySaver())
@@ -91,21 +91,21 @@ def test_an_agent_passes_the_threshold_again_and_again_and_loses_nothing(provide
         session = middleware.session("thread-1")
         compacted = [receipt for receipt in session.receipts if receipt.status == "compacted"]
         agents.check_words(said, agents.words(session.messages))
-        # The last answer is appended when the next question is asked.
+        # The last answer is appended with the next question.
         assert len(session.messages) == len(history()) - 1
     assert len(compacted) >= 3
     assert server.violations == () == server.errors
     agents.check_requests(server.requests)
     # The state of the graph is the whole, untouched history.
-    agents.check_words(said, spoken(history()))
+    agents.check_words(said, user_texts(history()))
     results = [message for message in history() if message.type == "tool"]
     assert {m.content for m in results} == {
-        agents.read_file(path) for turn in range(45) for r in agents.wanted(turn) for path in r
+        agents.read_file(path) for turn in range(45) for r in agents.files_of(turn) for path in r
     }
 
 
 @pytest.mark.requirement("K41")
-def test_while_everything_fits_the_model_gets_the_very_request_of_the_agent():
+def test_while_everything_fits_the_model_gets_the_original_request():
     outer, inner = Seen(), Seen()
     outer_name = type("Outer", (Seen,), {})
     outer = outer_name()
@@ -122,7 +122,7 @@ def _is(left: object, right: object) -> bool:
 
 
 @pytest.mark.requirement("K41")
-def test_messages_that_are_still_shown_after_a_compaction_are_the_objects_of_the_state():
+def test_messages_kept_by_a_compaction_are_the_objects_of_the_state():
     inner = Seen()
     with ScriptedServer(agents.model) as server:
         middleware = FoldlineMiddleware(window=4_000)
@@ -164,7 +164,7 @@ def test_no_token_of_a_summary_reaches_the_stream_of_the_user(kind):
         summarizer = chat_model("openai", server, agents.SUMMARIZER)
 
         def function(ask: Ask) -> str:
-            # Even with tags of its own, which take the place of those that are handed down.
+            # Even with its own tags, which replace those passed down.
             return str(summarizer.invoke(ask.prompt, {"tags": ["mine"]}).text)
 
         middleware = FoldlineMiddleware(
@@ -181,7 +181,7 @@ def test_no_token_of_a_summary_reaches_the_stream_of_the_user(kind):
 
 
 @pytest.mark.requirement("F42")
-def test_the_summarizer_is_given_plain_text_and_no_tools():
+def test_the_summarizer_gets_plain_text_and_no_tools():
     with ScriptedServer(agents.model) as server:
         summarizer = chat_model("anthropic", server, agents.SUMMARIZER)
         middleware = FoldlineMiddleware(window=4_000, summarizer=summarizer)
@@ -228,17 +228,17 @@ def test_the_same_chat_model_makes_the_same_summarizer():
 
 @pytest.mark.requirement("J7", "C23")
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_window_that_is_smaller_than_was_said_is_found_out_without_an_error(provider):
+def test_a_smaller_real_window_is_learned_without_an_error(provider):
     with ScriptedServer(agents.model, window=5_000) as server:
         agent = agent_of(chat_model(provider, server), FoldlineMiddleware(window=64_000))
         ask, history = asking(agent)
         said = agents.run(ask, turns=30)
     assert server.violations == ()
-    agents.check_words(said, spoken(history()))
+    agents.check_words(said, user_texts(history()))
 
 
 @pytest.mark.requirement("J7")
-def test_a_second_overflow_in_a_row_is_a_typed_error_and_the_run_can_go_on():
+def test_a_second_overflow_in_a_row_is_a_typed_error_and_the_run_can_continue():
     faults: list[Any] = []
 
     def script(request: ReceivedRequest) -> Any:
@@ -259,7 +259,7 @@ def test_a_second_overflow_in_a_row_is_a_typed_error_and_the_run_can_go_on():
 
 
 @pytest.mark.requirement("J7")
-def test_what_else_the_provider_says_is_raised_as_it_is():
+def test_other_provider_errors_propagate_unchanged():
     from langchain_core.exceptions import ModelError
 
     with ScriptedServer([]) as server:
@@ -269,12 +269,12 @@ def test_what_else_the_provider_says_is_raised_as_it_is():
     assert len(server.requests) == 1
 
 
-# --- histories that a framework bends ------------------------------------------------------
+# --- histories changed by a framework ------------------------------------------------------
 
 
 @pytest.mark.requirement("F07")
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_halves_of_pairs_in_a_state_are_mended_before_they_are_sent(provider):
+def test_unpaired_calls_and_results_are_repaired_before_sending(provider):
     history = [
         ToolMessage("42 files", tool_call_id="lost"),
         HumanMessage("[turn 001] Check part_001.py."),
@@ -293,7 +293,7 @@ def test_halves_of_pairs_in_a_state_are_mended_before_they_are_sent(provider):
 
 
 @pytest.mark.requirement("H8")
-def test_a_thread_that_was_rewound_goes_on_from_there_and_the_other_branch_is_kept(tmp_path):
+def test_a_rewound_thread_continues_as_a_branch_and_the_old_one_is_kept(tmp_path):
     with ScriptedServer(agents.model) as server:
         middleware = FoldlineMiddleware(window=4_000, path=tmp_path / "agent.db")
         agent = agent_of(chat_model("openai", server), middleware, checkpointer=InMemorySaver())
@@ -314,7 +314,7 @@ def test_a_thread_that_was_rewound_goes_on_from_there_and_the_other_branch_is_ke
     assert len(names) == 2
 
 
-def test_a_program_that_starts_again_goes_on_with_what_it_compacted(tmp_path):
+def test_a_restarted_program_continues_with_its_compacted_view(tmp_path):
     saver = InMemorySaver()
     sizes: list[int] = []
     for start in (0, 12):
@@ -337,7 +337,7 @@ def test_a_program_that_starts_again_goes_on_with_what_it_compacted(tmp_path):
 
 
 def remembering(request: ReceivedRequest) -> Any:
-    """Recall the first handle of the snapshot when the user asks for it, and repeat it."""
+    """Recall the first handle of the snapshot when the user requests it, and repeat it."""
     messages = request.transcript.messages
     if messages[-1].results and any(call.name != "read_file" for call in messages[-2].calls):
         return Answer(f"I read: {request.last}")
@@ -351,7 +351,7 @@ def remembering(request: ReceivedRequest) -> Any:
 
 @pytest.mark.parametrize("thread", [None, "t"])
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_an_agent_reads_again_what_was_removed(provider, thread):
+def test_an_agent_recalls_removed_content(provider, thread):
     with ScriptedServer(remembering) as server:
         saver = InMemorySaver() if thread else None
         middleware = FoldlineMiddleware(window=4_000)
@@ -367,7 +367,7 @@ def test_an_agent_reads_again_what_was_removed(provider, thread):
     assert history()[-2].status == "success"
 
 
-def test_a_handle_that_does_not_exist_is_told_to_the_model():
+def test_an_unknown_handle_is_reported_to_the_model():
     with ScriptedServer(remembering) as server:
         agent = agent_of(chat_model("openai", server), FoldlineMiddleware(window=8_000))
         ask, history = asking(agent)
@@ -375,7 +375,7 @@ def test_a_handle_that_does_not_exist_is_told_to_the_model():
     assert history()[-2].status == "error"
 
 
-def test_an_agent_asks_for_a_compaction_itself_only_where_that_is_allowed():
+def test_an_agent_requests_a_compaction_only_if_allowed():
     with ScriptedServer(remembering) as server:
         middleware = FoldlineMiddleware(window=16_000, tools=["recall", "compact"])
         ask, _ = asking(agent_of(chat_model("openai", server), middleware))
@@ -392,7 +392,7 @@ def test_an_agent_asks_for_a_compaction_itself_only_where_that_is_allowed():
         FoldlineMiddleware(tools=["forget"])
 
 
-# --- which conversation, which window ------------------------------------------------------
+# --- conversation and window ---------------------------------------------------------------
 
 
 class Run:
@@ -412,7 +412,7 @@ def test_a_thread_has_one_name_and_an_agent_inside_a_graph_another_one():
     assert run_name(None, []) == "/"
 
 
-def test_messages_without_ids_are_told_apart_by_what_the_first_says():
+def test_conversations_without_ids_are_distinguished_by_their_first_message():
     one, other = [HumanMessage("one")], [HumanMessage("other")]
     assert conversation_name(one) == conversation_name([HumanMessage("one"), AIMessage("yes")])
     assert conversation_name(one) != conversation_name(other)
@@ -420,7 +420,7 @@ def test_messages_without_ids_are_told_apart_by_what_the_first_says():
 
 
 @pytest.mark.requirement("C23")
-def test_the_profile_of_a_model_tells_its_window_unless_one_is_given():
+def test_the_window_is_that_of_the_models_profile_unless_given():
     with ScriptedServer(agents.model) as server:
         for given, window in ((None, 20_000), (10_000, 10_000)):
             model = chat_model("openai", server)
@@ -441,7 +441,7 @@ def test_the_profile_of_a_model_tells_its_window_unless_one_is_given():
 
 @pytest.mark.requirement("C3")
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_chat_model_answers_with_the_cap_that_is_asked_for_and_says_why_it_stopped(provider):
+def test_a_chat_model_answers_with_the_requested_cap_and_a_stop_reason(provider):
     with ScriptedServer([Answer("A short account."), Capped(), Nothing()]) as server:
         model = ChatModelSummarizer(chat_model(provider, server))
         ask = Ask("Tell.", 77, system="Be brief.")
@@ -456,7 +456,7 @@ def test_a_chat_model_answers_with_the_cap_that_is_asked_for_and_says_why_it_sto
     assert "Be brief." in server.requests[0].text
 
 
-def test_a_chat_model_that_calls_a_tool_instead_says_so():
+def test_a_chat_model_that_calls_a_tool_instead_is_reported():
     with ScriptedServer([CallTool("read_file", {"path": "a"})]) as server:
         reply = ChatModelSummarizer(chat_model("openai", server)).answer(Ask("Tell.", 77))
     assert (reply.text, reply.stop) == ("", "tools")
@@ -466,7 +466,7 @@ def test_a_chat_model_that_calls_a_tool_instead_says_so():
 
 
 @pytest.mark.parametrize("name", ["FoldlineMiddleware", "Compressor"])
-def test_without_langchain_the_error_says_what_to_install(name, tmp_path: Path):
+def test_without_langchain_the_error_names_the_package(name, tmp_path: Path):
     code = (
         "import sys\n"
         "sys.modules['langchain'] = sys.modules['langchain_core'] = None\n"

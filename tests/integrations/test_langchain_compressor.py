@@ -58,7 +58,7 @@ Way = Callable[[Compressor, list[Any]], tuple[list[Any], bool]]
 
 @ways
 @pytest.mark.requirement("K41")
-def test_a_history_that_is_not_due_comes_back_as_the_same_object(compress: Way):
+def test_a_history_below_the_threshold_is_returned_as_the_same_object(compress: Way):
     messages = conversation(4)
     same, changed = compress(Compressor(64_000), messages)
     assert same is messages
@@ -67,7 +67,7 @@ def test_a_history_that_is_not_due_comes_back_as_the_same_object(compress: Way):
 
 @ways
 @pytest.mark.requirement("G1", "G2", "G3")
-def test_from_the_threshold_on_the_newest_part_stays_and_every_call_keeps_its_result(
+def test_above_the_threshold_the_newest_part_is_kept_and_every_call_keeps_its_result(
     compress: Way,
 ):
     messages = conversation(40)
@@ -82,7 +82,7 @@ def test_from_the_threshold_on_the_newest_part_stays_and_every_call_keeps_its_re
 
 
 @pytest.mark.requirement("G1")
-def test_the_threshold_and_the_part_that_is_preserved_can_be_set():
+def test_threshold_and_preserved_fraction_can_be_set():
     messages = conversation(14)
     _, early = compressed(Compressor(8_000, threshold=0.2, preserve=0.1), messages)
     _, late = compressed(Compressor(8_000, threshold=0.9), messages)
@@ -110,7 +110,7 @@ def test_a_single_turn_of_many_tool_calls_is_split_inside():
 
 
 @pytest.mark.requirement("G4", "G5")
-def test_the_snapshot_says_what_it_is_and_puts_no_words_into_the_mouth_of_the_model():
+def test_the_snapshot_identifies_itself_and_attributes_nothing_to_the_model():
     messages = conversation(40)
     shown, _ = compressed(Compressor(WINDOW), messages)
     made = [m for m in shown if m.type in ("human", "ai") and m.content not in _texts(messages)]
@@ -123,11 +123,11 @@ def _texts(messages: list[BaseMessage]) -> set[str]:
     return {str(message.content) for message in messages}
 
 
-# --- what a growing history costs ----------------------------------------------------------
+# --- cost of a growing history -------------------------------------------------------------
 
 
 class Counting:
-    """A summarizer that counts how often it is asked."""
+    """A summarizer that counts its requests."""
 
     def __init__(self, answer: str = "All parts up to here are fine.") -> None:
         self.answer, self.asked = answer, 0
@@ -139,7 +139,7 @@ class Counting:
 
 @pytest.mark.requirement("G6", "K41")
 @pytest.mark.parametrize("going_on_with", ["the whole history", "what came back"])
-def test_what_was_compressed_once_is_not_paid_for_again(going_on_with):
+def test_nothing_is_compressed_and_paid_for_twice(going_on_with):
     summarizer = Counting()
     compressor = Compressor(WINDOW, summarizer=summarizer)
     history, working, changes = conversation(0), conversation(0), 0
@@ -165,7 +165,7 @@ def test_what_was_compressed_once_is_not_paid_for_again(going_on_with):
 
 @pytest.mark.requirement("G6")
 @pytest.mark.parametrize("answer", ["", "word " * 20_000, "I'm sorry, I can't help with that."])
-def test_an_account_that_cannot_be_used_does_not_make_the_history_larger(answer):
+def test_an_unusable_summary_does_not_enlarge_the_history(answer):
     messages = conversation(40)
     shown, changed = compressed(Compressor(WINDOW, summarizer=Counting(answer)), messages)
     assert changed
@@ -173,7 +173,7 @@ def test_an_account_that_cannot_be_used_does_not_make_the_history_larger(answer)
     assert not any(answer and answer[:50] in str(m.content) for m in shown)
 
 
-def test_two_conversations_with_one_compressor_do_not_meet():
+def test_two_conversations_with_one_compressor_do_not_mix():
     compressor = Compressor(WINDOW)
     for _ in range(3):
         for name in ("red", "blue"):
@@ -198,7 +198,7 @@ def test_the_thread_of_a_run_names_the_conversation():
 
 
 @pytest.mark.parametrize("options", [{"threshold": 0.0}, {"threshold": 1.5}, {"preserve": -0.1}])
-def test_a_fraction_that_makes_no_sense_is_refused(options):
+def test_a_fraction_out_of_range_is_rejected(options):
     with pytest.raises(BudgetError):
         Compressor(WINDOW, **options)
 
@@ -206,8 +206,8 @@ def test_a_fraction_that_makes_no_sense_is_refused(options):
 @pytest.mark.parametrize(
     "options", [{"summarizer": "same"}, {"config": Config(summarizer="same")}]
 )
-def test_a_compressor_that_holds_no_model_says_what_to_give_instead(options):
-    with pytest.raises(InputError, match="A compressor holds no model object") as caught:
+def test_a_compressor_without_a_model_names_the_alternative(options):
+    with pytest.raises(InputError, match="A compressor has no model object") as caught:
         Compressor(WINDOW, **options)
     assert "summarizer=model" in caught.value.hint
 
@@ -249,7 +249,7 @@ def asking(graph: Any) -> Callable[[str], str]:
 
 
 @pytest.mark.requirement("K38", "K41")
-def test_a_node_of_a_graph_sends_what_fits_and_the_state_keeps_everything():
+def test_a_graph_node_sends_a_view_that_fits_and_the_state_keeps_everything():
     with ScriptedServer(agents.model, window=agents.WINDOW) as server:
         model, compressor = model_of(server), Compressor(agents.WINDOW)
 
@@ -268,7 +268,7 @@ def test_a_node_of_a_graph_sends_what_fits_and_the_state_keeps_everything():
 
 
 @pytest.mark.requirement("K38")
-def test_a_graph_may_keep_what_came_back_instead_of_the_history():
+def test_a_graph_may_keep_the_compressed_list_instead_of_the_history():
     with ScriptedServer(agents.model, window=agents.WINDOW) as server:
         model, compressor = model_of(server), Compressor(agents.WINDOW)
 
@@ -299,7 +299,7 @@ def test_a_graph_may_keep_what_came_back_instead_of_the_history():
 @pytest.mark.requirement("K38")
 @pytest.mark.filterwarnings("ignore:create_react_agent has been moved")
 @pytest.mark.parametrize("hook", ["hook", "ahook"])
-def test_it_is_a_pre_model_hook(hook):
+def test_the_compressor_is_a_pre_model_hook(hook):
     with ScriptedServer(agents.model, window=agents.WINDOW) as server:
         model = ChatOpenAI(
             model=agents.AGENT, base_url=server.openai_url, api_key="any", max_retries=0
@@ -324,7 +324,7 @@ def test_it_is_a_pre_model_hook(hook):
     agents.check_words(said, [message.text for message in history if message.type == "human"])
 
 
-def test_the_tool_of_a_compressor_answers_from_the_conversation_of_its_graph():
+def test_the_tool_of_a_compressor_recalls_its_graphs_conversation():
     compressor = Compressor(WINDOW)
     messages = conversation(40)
     thread: Any = {"configurable": {"thread_id": "t"}}
@@ -344,7 +344,7 @@ def test_the_tool_of_a_compressor_answers_from_the_conversation_of_its_graph():
 
 @ways
 @pytest.mark.parametrize("preserve", [0.2, 0.3])
-def test_the_newest_share_stays_word_for_word_in_a_history_of_four_windows(
+def test_the_newest_fraction_is_kept_verbatim_in_a_history_of_four_windows(
     compress: Way, preserve: float
 ):
     messages = conversation(100)

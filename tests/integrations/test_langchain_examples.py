@@ -1,4 +1,4 @@
-"""The examples run offline, and say what happened."""
+"""The examples run offline, and print the result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 @pytest.mark.parametrize(
     "name", ["anthropic_loop", "langchain_agent", "langgraph_graph", "openai_loop"]
 )
-def test_an_example_runs_without_a_key_and_shows_what_was_kept(name, tmp_path):
+def test_an_example_runs_without_a_key_and_prints_the_result(name, tmp_path):
     keyless = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY")}
     ran = subprocess.run(
         [sys.executable, "-W", "error::DeprecationWarning", str(EXAMPLES / f"{name}.py")],

@@ -69,7 +69,7 @@ def check(
 
 @pytest.mark.slow
 @pytest.mark.requirement("K38", "H8", "J7", "F07")
-def test_an_agent_of_langchain_gets_through_many_turns_of_trouble():
+def test_a_langchain_agent_survives_many_turns_with_failures():
     trouble, history = Trouble(), list[Any]()
     with ScriptedServer(trouble, window=agents.WINDOW) as server:
         summarizer = openai_model(server, agents.SUMMARIZER)
@@ -91,7 +91,7 @@ def test_an_agent_of_langchain_gets_through_many_turns_of_trouble():
 
 @pytest.mark.slow
 @pytest.mark.requirement("K38", "H8", "J7")
-def test_an_agent_that_is_awaited_gets_through_many_turns_of_trouble():
+def test_an_async_agent_survives_many_turns_with_failures():
     trouble, history = Trouble(), list[Any]()
 
     async def main() -> list[str]:
@@ -115,8 +115,8 @@ def test_an_agent_that_is_awaited_gets_through_many_turns_of_trouble():
 
 @pytest.mark.slow
 @pytest.mark.requirement("K38", "H8", "J7")
-def test_a_graph_of_langgraph_gets_through_many_turns_of_trouble():
-    # Without overflows: a compressor does not see what the model says.
+def test_a_langgraph_graph_survives_many_turns_with_failures():
+    # Without overflows: a compressor does not get the model's errors.
     trouble = Trouble([kind for kind in agents.FAULTS if kind != "overflow"])
     history = list[Any]()
     with ScriptedServer(trouble, window=agents.WINDOW) as server:

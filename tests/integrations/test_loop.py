@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.integrations import agents
-from tests.integrations.sdk_loops import SDKS, aasks, asks
+from tests.integrations.sdk_loops import SDKS, aasker, asker
 from tests.integrations.summarizing import is_for_summary, one_model
 
 from foldline import ContextOverflow, InputError, Session
@@ -32,7 +32,7 @@ OUTPUT = [
 
 @contextmanager
 def calling(name: str, server: ScriptedServer) -> Iterator[Callable[[list[Any]], Any]]:
-    """Yield what sends messages with an SDK."""
+    """Yield a function that sends messages with an SDK."""
     with SDKS[name].client(server) as client:
         yield SDKS[name].call(client, SDKS[name].tools)
 
@@ -44,13 +44,13 @@ def opened(name: str, **options: Any) -> Session:
 
 @sdks
 @pytest.mark.requirement("K38", "H8")
-def test_a_plain_loop_passes_the_threshold_again_and_again_and_loses_nothing(name):
+def test_a_plain_loop_passes_the_threshold_repeatedly_and_loses_nothing(name):
     session = opened(name)
     with (
         ScriptedServer(agents.model, window=agents.WINDOW) as server,
         calling(name, server) as call,
     ):
-        said = agents.run(asks(SDKS[name], session, call), turns=45)
+        said = agents.run(asker(SDKS[name], session, call), turns=45)
     compacted = [r for r in session.receipts if r.status == "compacted"]
     assert len(compacted) >= 3
     assert server.violations == () == server.errors
@@ -59,12 +59,12 @@ def test_a_plain_loop_passes_the_threshold_again_and_again_and_loses_nothing(nam
 
 
 @sdks
-def test_a_loop_that_awaits_does_the_same(name):
+def test_an_async_loop_behaves_the_same(name):
     sdk, session = SDKS[name], opened(name)
 
     async def main() -> list[str]:
         async with sdk.aclient(server) as client:
-            return await agents.arun(aasks(sdk, session, sdk.call(client, sdk.tools)), turns=25)
+            return await agents.arun(aasker(sdk, session, sdk.call(client, sdk.tools)), turns=25)
 
     with ScriptedServer(agents.model, window=agents.WINDOW) as server:
         said = asyncio.run(main())
@@ -75,7 +75,7 @@ def test_a_loop_that_awaits_does_the_same(name):
 
 @sdks
 @pytest.mark.requirement("K41")
-def test_what_was_answered_is_appended_with_the_usage_that_was_reported(name):
+def test_an_answer_is_appended_with_its_usage(name):
     sdk, session = SDKS[name], opened(name)
     tool = CallTool("read_file", {"path": "a", "deep": None})
     with ScriptedServer([Answer("I look.", (tool,))]) as server, calling(name, server) as call:
@@ -92,7 +92,7 @@ def test_what_was_answered_is_appended_with_the_usage_that_was_reported(name):
 
 @sdks
 @pytest.mark.parametrize("kind", ["empty", "blank", "none"])
-def test_an_answer_that_says_nothing_is_returned_and_not_appended(name, kind):
+def test_an_empty_answer_is_returned_and_not_appended(name, kind):
     sdk, session = SDKS[name], opened(name)
     session.append({"role": "user", "content": "Hello?"})
     with (
@@ -107,7 +107,7 @@ def test_an_answer_that_says_nothing_is_returned_and_not_appended(name, kind):
 
 @sdks
 @pytest.mark.requirement("J7")
-def test_a_call_that_failed_leaves_the_session_as_it_was(name):
+def test_a_failed_call_leaves_the_session_unchanged(name):
     session = opened(name)
     session.append({"role": "user", "content": "Hello?"})
     with ScriptedServer([Status(500), "Now."]) as server, calling(name, server) as call:
@@ -121,14 +121,14 @@ def test_a_call_that_failed_leaves_the_session_as_it_was(name):
 
 @sdks
 @pytest.mark.requirement("J7")
-def test_an_overflow_is_answered_with_one_smaller_request_and_then_with_a_typed_error(name):
+def test_an_overflow_is_retried_once_and_then_a_typed_error(name):
     session = opened(name, window=16_000)
     faults: list[Any] = []
     with (
         ScriptedServer(lambda r: faults.pop() if faults else agents.model(r)) as server,
         calling(name, server) as call,
     ):
-        ask = asks(SDKS[name], session, call)
+        ask = asker(SDKS[name], session, call)
         agents.run(ask, turns=8)
         faults += [Overflow()]
         assert ask(agents.question(8)) == agents.answer(8)
@@ -184,12 +184,12 @@ def test_an_answer_is_read_from_its_json_too(answer, usage):
 
 
 @pytest.mark.parametrize("answer", [None, "Yes.", {}, {"choices": 3}, object(), []])
-def test_what_is_no_answer_is_refused_with_a_word_on_what_is(answer):
-    with pytest.raises(InputError, match="create did"):
+def test_an_unknown_answer_is_rejected_with_a_hint(answer):
+    with pytest.raises(InputError, match=r"messages\.create"):
         read_answer(answer)
 
 
-# --- who writes the summaries --------------------------------------------------------------
+# --- summaries -----------------------------------------------------------------------------
 
 
 def check_accounts(server: ScriptedServer) -> None:
@@ -206,19 +206,19 @@ def test_the_model_of_a_loop_writes_the_summaries_itself(name):
         calling(name, server) as call,
     ):
         session = opened(name, summarizer=as_summarizer(call))
-        agents.run(asks(SDKS[name], session, call), turns=30)
+        agents.run(asker(SDKS[name], session, call), turns=30)
     check_accounts(server)
 
 
 @sdks
-def test_the_model_of_a_loop_that_awaits_writes_the_summaries_itself(name):
+def test_the_model_of_an_async_loop_writes_the_summaries_itself(name):
     sdk = SDKS[name]
 
     async def main() -> None:
         async with sdk.aclient(server) as client:
             call = sdk.call(client, sdk.tools)
             session = opened(name, summarizer=as_async_summarizer(call))
-            await agents.arun(aasks(sdk, session, call), turns=30)
+            await agents.arun(aasker(sdk, session, call), turns=30)
 
     with ScriptedServer(one_model, window=agents.WINDOW) as server:
         asyncio.run(main())
@@ -279,7 +279,7 @@ def test_the_model_of_a_loop_that_awaits_writes_the_summaries_itself(name):
         ),
     ],
 )
-def test_the_answer_of_a_loop_says_how_it_ended(answer, stop):
+def test_the_answer_of_a_loop_has_a_stop_reason(answer, stop):
     seen: list[Any] = []
 
     def call(messages: list[Any]) -> Any:

@@ -22,24 +22,24 @@ SAME = Config(summarizer="same")
         (None, Config(), False),
     ],
 )
-def test_what_is_said_counts_before_the_configuration(summarizer, config, same):
+def test_an_argument_overrides_the_configuration(summarizer, config, same):
     assert is_same_model(summarizer, config) is same
 
 
-def test_the_error_says_what_to_give_instead():
+def test_the_error_names_the_alternative():
     error = no_model("A compressor", "Give the chat model itself.")
     assert isinstance(error, InputError)
-    assert 'summarizer="same" names nobody' in str(error)
+    assert 'summarizer="same" names no model' in str(error)
     assert error.hint == "Give the chat model itself."
 
 
-def test_usage_is_read_where_it_is_counted():
+def test_usage_is_read_if_it_is_counted():
     counted = SimpleNamespace(input_tokens=10, output_tokens=3)
     assert read_usage(counted) == Usage(10, 3)
     assert read_usage(SimpleNamespace(input_tokens=None)) is None
 
 
-def test_a_model_that_does_not_know_its_window_is_taken_to_have_that_of_the_agent():
+def test_a_model_without_a_known_window_is_assumed_to_have_the_agents():
     unknown = SimpleNamespace(reader=ModelLimits(0, 900, "mine"))
     assert reader_of(unknown, 6_000) == ModelLimits(6_000, 900, "mine")
     assert reader_of(SimpleNamespace(reader=ModelLimits(50)), 6_000) == ModelLimits(50)

@@ -47,7 +47,7 @@ OPTIONS: dict[str, Any] = {"window": agents.WINDOW, "output": 1_000}
 
 @dataclass
 class Talk:
-    """A conversation of an agent, whose whole history the caller keeps, as with any other."""
+    """A conversation of an agent, whose whole history the caller keeps."""
 
     agent: Agent[None, str]
     history: FoldlineHistory
@@ -70,7 +70,7 @@ def hold(
     *further: AbstractCapability[None],
     model: type[Any] = OpenAIChatModel,
 ) -> None:
-    """Let an agent on a server hold a conversation."""
+    """Run a conversation of an agent on a server."""
 
     async def held() -> None:
         async with AsyncOpenAI(base_url=server.openai_url, api_key="any", max_retries=0) as client:
@@ -100,7 +100,7 @@ def compactions(session: Session) -> int:
     return sum(receipt.status == "compacted" for receipt in session.receipts)
 
 
-# --- what the model sees, and what is kept ---------------------------------------------------
+# --- the view and the log --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", [OpenAIChatModel, OpenAIResponsesModel])
@@ -130,7 +130,7 @@ def test_a_long_conversation_stays_in_the_window_and_loses_nothing(model, tmp_pa
 
 
 def remembering(request: ReceivedRequest) -> Any:
-    """Ask the snapshot for a ticket when the user does, and repeat what comes back."""
+    """Search the snapshot for a ticket when the user requests it, and repeat the result."""
     if request.transcript.messages[-1].results and "ORD-" in request.last and "[" in request.last:
         return Answer(f"I read: {request.last}")
     if request.last == "Which ticket had part_001?":
@@ -139,7 +139,7 @@ def remembering(request: ReceivedRequest) -> Any:
     return agents.model(request)
 
 
-def test_an_agent_recalls_what_was_removed_unless_that_is_switched_off():
+def test_an_agent_recalls_removed_content_unless_disabled():
     said: list[str] = []
 
     async def conversation(talk: Talk) -> None:
@@ -158,7 +158,7 @@ def test_an_agent_recalls_what_was_removed_unless_that_is_switched_off():
 
 
 @pytest.mark.requirement("K41")
-def test_as_long_as_everything_fits_the_model_gets_the_very_messages_of_the_agent():
+def test_while_everything_fits_the_model_gets_the_original_messages():
     seen: list[list[ModelMessage]] = []
 
     def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -177,7 +177,7 @@ def test_as_long_as_everything_fits_the_model_gets_the_very_messages_of_the_agen
 
 
 def looking(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """Look at what the user asks for, then answer."""
+    """Call the tool that the user requests, then answer."""
     if isinstance(messages[-1].parts[-1], UserPromptPart):
         call = ToolCallPart("look", {"at": len(messages)})
         return ModelResponse([ThinkingPart("Hm.", signature="c2ln"), call])
@@ -185,7 +185,7 @@ def looking(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 
 
 def look(at: int) -> Any:
-    """Look at something large, which is not there at first."""
+    """Return a large result; fail at first."""
     if at == 1:
         raise ModelRetry("Not yet.")
     return [f"line {n} at {at}" for n in range(200)]
@@ -220,7 +220,7 @@ def test_images_signatures_and_failed_tools_survive_compactions():
     assert [part.outcome for part in returned[:2]] == ["retried", "success"]
 
 
-def test_a_history_that_was_cut_between_call_and_result_goes_on_as_a_branch():
+def test_a_history_cut_between_call_and_result_continues_as_a_branch():
     async def conversation(talk: Talk) -> None:
         await agents.arun(talk.say, 18)
         whole = talk.messages
@@ -254,7 +254,7 @@ def test_conversations_do_not_mix(tmp_path):
     assert said == {"one%231": ["This is one."], "other": ["This is the other."]}
 
 
-def test_runs_that_go_on_from_one_history_at_the_same_time_do_not_mix():
+def test_concurrent_runs_from_one_history_do_not_mix():
     async def conversation(talk: Talk) -> None:
         await talk.say("Hi.")
         history, name = talk.messages, talk.messages[-1].conversation_id
@@ -308,11 +308,11 @@ def test_without_the_framework_the_import_names_the_extra():
 
 
 class Again(AbstractCapability[Any]):
-    """Tries again what may pass, by the framework's own means."""
+    """Retries transient errors with the framework's own mechanism."""
 
     async def on_model_request_error(
         self,
-        ctx: Any,  # noqa: ARG002  # what the framework calls it with
+        ctx: Any,  # noqa: ARG002  # part of the framework's signature
         *,
         request_context: Any,
         error: Exception,
@@ -327,7 +327,7 @@ READ = Answer("", (CallTool("read_file", {"path": "a"}),))
 
 
 @pytest.mark.requirement("K38")
-def test_an_overflow_is_answered_by_one_strictly_smaller_request():
+def test_an_overflow_is_retried_once_with_a_strictly_smaller_request():
     async def conversation(talk: Talk) -> None:
         assert await talk.say("Read all of it.") == "Done."
         assert prompts(talk.messages) == ["Read all of it."]

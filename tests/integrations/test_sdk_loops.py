@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.integrations import agents
 from tests.integrations.agents import Trouble
-from tests.integrations.sdk_loops import SDKS, Sdk, aasks, asks
+from tests.integrations.sdk_loops import SDKS, Sdk, aasker, asker
 
 from foldline import Ask, Config, Limits, Session
 from foldline.stores.memory import MemoryStore
@@ -34,7 +34,7 @@ def check(trouble: Trouble, server: ScriptedServer, said: list[str], session: Se
     ("name", "turns"),
     [(name, agents.TURNS if name == "messages" else agents.FEWER) for name in SDKS],
 )
-def test_a_plain_loop_gets_through_many_turns_of_trouble(name, turns, tmp_path):
+def test_a_plain_loop_survives_many_turns_with_failures(name, turns, tmp_path):
     sdk, trouble, asked = SDKS[name], Trouble(), list[Ask]()
 
     def summarizer(ask: Ask) -> str:
@@ -49,7 +49,7 @@ def test_a_plain_loop_gets_through_many_turns_of_trouble(name, turns, tmp_path):
         sdk.client(server) as client,
         Session.open(tmp_path / "loop.db", "loop", **options) as session,
     ):
-        said = agents.run(asks(sdk, session, sdk.call(client, sdk.tools)), turns)
+        said = agents.run(asker(sdk, session, sdk.call(client, sdk.tools)), turns)
         receipts = session.receipts
         check(trouble, server, said, session)
     spent = [receipt.spent.attempts for receipt in receipts]
@@ -62,13 +62,13 @@ def test_a_plain_loop_gets_through_many_turns_of_trouble(name, turns, tmp_path):
 @pytest.mark.slow
 @pytest.mark.requirement("K38", "J7")
 @pytest.mark.parametrize("name", ["messages"])
-def test_a_loop_that_awaits_gets_through_many_turns_of_trouble(name, tmp_path):
+def test_an_async_loop_survives_many_turns_with_failures(name, tmp_path):
     sdk, trouble = SDKS[name], Trouble()
     options = sdk.opened(window=agents.WINDOW)
 
     async def main() -> list[str]:
         async with sdk.aclient(server) as client:
-            ask = aasks(sdk, session, sdk.call(client, sdk.tools))
+            ask = aasker(sdk, session, sdk.call(client, sdk.tools))
             return await agents.arun(ask, agents.FEWER)
 
     with (
@@ -88,7 +88,7 @@ def test_every_kind_of_failure_at_every_position_is_survived(name, kind):
     options: dict[str, Any] = {"window": agents.WINDOW, "store": MemoryStore()}
     with ScriptedServer(trouble, window=agents.WINDOW) as server, sdk.client(server) as client:
         session = Session.open(None, "loop", **sdk.opened(**options))
-        said = agents.run(asks(sdk, session, sdk.call(client, sdk.tools)), turns=16)
+        said = agents.run(asker(sdk, session, sdk.call(client, sdk.tools)), turns=16)
     agents.check_requests(server.requests)
     agents.check_words(said, agents.words(session.messages))
     assert server.violations == ()

@@ -14,7 +14,7 @@ OTHER = ValueError("The server had an error.")
 
 
 class Provider:
-    """Raises what it is told to, one a call, and then answers with what it was sent."""
+    """Raises the given errors, one per call, and then returns the messages it was sent."""
 
     def __init__(self, *errors: Exception) -> None:
         self.errors = list(errors)
@@ -53,14 +53,14 @@ Way = Callable[[Provider], Sequence[Any]]
 
 
 @ways
-def test_what_is_accepted_is_sent_once(way: Way):
+def test_an_accepted_view_is_sent_once(way: Way):
     provider = Provider()
     assert way(provider) == [1, 2, 3]
     assert provider.sent == [[1, 2, 3]]
 
 
 @ways
-def test_after_an_overflow_what_is_left_is_sent_once(way: Way):
+def test_after_an_overflow_a_smaller_view_is_sent_once(way: Way):
     provider = Provider(TOO_LONG)
     assert way(provider) == [2, 3]
     assert provider.told == [TOO_LONG]
@@ -78,14 +78,14 @@ def test_nothing_is_sent_a_third_time(way: Way):
 
 @ways
 @pytest.mark.parametrize("before", [(), (TOO_LONG,)])
-def test_any_other_error_is_raised_as_it_is(way: Way, before: tuple[Exception, ...]):
+def test_any_other_error_propagates_unchanged(way: Way, before: tuple[Exception, ...]):
     provider = Provider(*before, OTHER)
     with pytest.raises(ValueError, match="had an error"):
         way(provider)
     assert len(provider.sent) == len(before) + 1
 
 
-def test_an_overflow_is_told_from_other_errors_by_what_was_raised():
+def test_an_overflow_is_recognised_by_its_exception():
     assert is_overflow(TOO_LONG)
     assert not is_overflow(OTHER)
     assert not is_overflow(ValueError("Rate limit reached: 30000 tokens per min."))

@@ -10,7 +10,7 @@ from foldline.session import Session
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """An archive with one session that was compacted, and a newer one."""
+    """Return an archive with one compacted session and a newer one."""
     path = tmp_path / "archive.db"
     with Session.open(path, "long", window=20_000, model="gpt-5") as session:
         session.extend(conversation(12))

@@ -38,7 +38,7 @@ def talk(work: Callable[[Client], Awaitable[Any]]) -> Any:
     return asyncio.run(run())
 
 
-def test_a_client_sees_the_tools_with_their_schemas_and_what_they_may_do() -> None:
+def test_a_client_sees_the_tools_with_schemas_and_annotations() -> None:
     first, second = talk(lambda client: client.list_tools()).tools
     assert (first.name, first.description) == ("shout", "Say it loudly.")
     assert first.input_schema == TEXT
@@ -62,15 +62,13 @@ def test_a_call_returns_the_text_of_the_tool() -> None:
         ("shoot", {}, "Did you mean 'shout'"),
     ],
 )
-def test_what_goes_wrong_is_a_result_for_the_model(
-    name: str, given: dict[str, Any], words: str
-) -> None:
+def test_an_error_is_a_result_for_the_model(name: str, given: dict[str, Any], words: str) -> None:
     done = talk(lambda client: client.call_tool(name, given))
     assert done.is_error
     assert words in done.content[0].text
 
 
-def test_the_server_says_who_it_is_and_what_it_is_for() -> None:
+def test_the_server_has_a_name_and_instructions() -> None:
     async def look(client: Client) -> tuple[str, str, str]:
         info = client.server_info
         return info.name, info.version, client.instructions or ""

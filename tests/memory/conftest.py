@@ -1,4 +1,4 @@
-"""A memory whose time a test tells."""
+"""A memory with a clock that tests control."""
 
 import pytest
 from tests.memory.remembered import START
@@ -29,9 +29,9 @@ def memory(place, clock):
 @pytest.fixture
 def rows(place):
     """
-    Count the rows of each table of a store of knowledge.
+    Count the rows of each table of a knowledge store.
 
-    The index of terms has to be that of the chunks, and that of vectors of the vectors.
+    The index of terms must match the chunks, and that of vectors the vectors.
     """
 
     def count():
@@ -65,7 +65,7 @@ def rows(place):
 
 
 def check_postgres(connection):
-    """Fail where terms, their frequencies or vectors are not those of the chunks."""
+    """Fail if terms, their frequencies or vectors do not match the chunks."""
     differ = (
         "(SELECT space, term, number FROM entries EXCEPT SELECT space, term, number FROM words)"
         " UNION ALL"

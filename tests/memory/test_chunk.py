@@ -1,4 +1,4 @@
-"""Cutting documents: without end or loss, and never inside a character."""
+"""Splitting documents: terminates, loses nothing, and never splits a character."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ lines = st.lists(
 
 
 def whole(text: str, chunks: tuple[Chunk, ...]) -> bool:
-    """Whether the fresh parts of the chunks are the text, each of them where it says it is."""
+    """Return True if the fresh parts of the chunks are the text, each at its offsets."""
     return "".join(text[c.fresh : c.end] for c in chunks) == text and all(
         c.text == text[c.start : c.end] and c.start <= c.fresh < c.end for c in chunks
     )
@@ -54,7 +54,7 @@ def test_every_character_is_in_exactly_one_chunk_and_none_is_too_large(
 @pytest.mark.requirement("T14", "K26")
 @pytest.mark.parametrize("kind", KINDS)
 @given(text=texts)
-def test_no_character_is_torn(kind: str, text: str) -> None:
+def test_no_character_is_split(kind: str, text: str) -> None:
     ends = {0, len(text)} | {found.end() for found in regex.finditer(r"\X", text)}
     for chunk in split(text, kind, SMALL):
         assert {chunk.start, chunk.fresh, chunk.end} <= ends
@@ -63,7 +63,7 @@ def test_no_character_is_torn(kind: str, text: str) -> None:
 
 
 @given(text=st.one_of(texts, lines))
-def test_lines_are_those_in_which_something_stands(text: str) -> None:
+def test_lines_exclude_blank_ends(text: str) -> None:
     rows = text.split("\n")
     for chunk in split(text, "text", SMALL):
         if not chunk.text.strip():
@@ -106,7 +106,7 @@ def test_a_text_that_fits_is_one_chunk_and_a_blank_one_is_none() -> None:
     assert split(" \n\t") == split("") == ()
 
 
-def test_what_follows_repeats_whole_sentences_of_what_was_before() -> None:
+def test_an_overlap_repeats_complete_sentences() -> None:
     text = " ".join(f"Sentence number {n} says something of interest." for n in range(60))
     chunks = split(text, "text", ChunkSettings(200, 40))
     assert len(chunks) > 2
@@ -129,13 +129,13 @@ def test_markdown_is_cut_at_headings_and_knows_its_path() -> None:
     assert all(chunk.start == chunk.fresh for chunk in chunks), "a new section repeats nothing"
 
 
-def test_a_heading_is_never_left_behind() -> None:
+def test_a_heading_is_never_separated_from_its_text() -> None:
     text = "\n".join(f"## Part {n}\n\n{paragraph(50)}\n" for n in range(20))
     for chunk in split(text, "markdown", ChunkSettings(120, 0)):
         assert not chunk.text.rstrip().split("\n")[-1].startswith("#")
 
 
-def test_what_looks_like_a_heading_in_fenced_code_is_none() -> None:
+def test_fenced_code_has_no_headings() -> None:
     code = "```sh\n" + "\n".join(f"# comment {n}" for n in range(6)) + "\n```\n"
     text = f"# Real\n\n{paragraph(60)}\n\n{code}\n{paragraph(60)}\n"
     chunks = split(text, "markdown", ChunkSettings(90, 0))
@@ -166,7 +166,7 @@ class Thing:
 '''
 
 
-def test_code_is_cut_before_definitions_and_names_what_is_around() -> None:
+def test_code_is_cut_before_definitions_and_names_its_scopes() -> None:
     body = "\n".join(f"    value_{n} = compute({n}, other={n})" for n in range(7))
     inner = "\n".join(f"        self.value_{n} = compute({n})" for n in range(9))
     text = CODE.format(body=body, inner=inner)
@@ -185,7 +185,7 @@ def test_chinese_is_cut_after_its_sentences() -> None:
 
 
 @pytest.mark.parametrize("numbers", [{"target": 63}, {"overlap": -1}, {"overlap": 401}])
-def test_sizes_that_make_no_sense_are_an_error(numbers: dict[str, int]) -> None:
+def test_invalid_sizes_are_an_error(numbers: dict[str, int]) -> None:
     with pytest.raises(BudgetError):
         ChunkSettings(**numbers)
 

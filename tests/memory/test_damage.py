@@ -1,4 +1,4 @@
-"""Files of memories and of knowledge that hold something else than was written."""
+"""Files of memories and of knowledge with damaged rows."""
 # ruff: noqa: S608  # the statements are put together from words in this file
 
 import sqlite3
@@ -28,7 +28,7 @@ def change(path, statement):
     ],
     ids=lambda damage: damage[:20],
 )
-def test_a_damaged_memory_is_an_error_in_words(tmp_path, damage):
+def test_a_damaged_memory_is_an_explained_error(tmp_path, damage):
     with Memory.open(tmp_path / "m.db") as memory:
         memory.add("vital")
         change(tmp_path / "m.db", f"UPDATE memories SET {damage}")
@@ -40,7 +40,7 @@ def test_a_damaged_memory_is_an_error_in_words(tmp_path, damage):
 @pytest.mark.parametrize(
     "damage", ["heading = '{'", "first = 'one'", "text = x'00'"], ids=lambda damage: damage[:8]
 )
-def test_a_damaged_passage_is_an_error_in_words(tmp_path, damage):
+def test_a_damaged_passage_is_an_explained_error(tmp_path, damage):
     with Knowledge.open(tmp_path / "k.db") as knowledge:
         knowledge.add_text("guide", "A failed request is tried again.")
         change(tmp_path / "k.db", f"UPDATE chunks SET {damage}")
@@ -49,7 +49,7 @@ def test_a_damaged_passage_is_an_error_in_words(tmp_path, damage):
         assert caught.value.damaged
 
 
-def test_a_number_in_the_place_of_bytes_takes_no_memory(tmp_path):
+def test_a_number_instead_of_bytes_allocates_no_memory(tmp_path):
     with Knowledge.open(tmp_path / "k.db") as knowledge:
         knowledge.add_text("guide", "A failed request is tried again.")
         change(tmp_path / "k.db", "UPDATE documents SET version = 1 << 62")

@@ -1,4 +1,4 @@
-"""What a memory changes and forgets, and what stays of it."""
+"""Changes of a memory: updating, forgetting, restoring."""
 
 import asyncio
 import tempfile
@@ -34,14 +34,14 @@ def test_an_update_keeps_the_id_and_the_past(memory, clock):
 
 
 @pytest.mark.requirement("T8", "T11")
-def test_only_what_is_there_can_be_changed_or_removed(memory):
+def test_only_existing_memories_can_be_changed_or_removed(memory):
     for act in (memory.update, memory.remove):
         with pytest.raises(InputError, match="nobody"):
             act("nobody")
 
 
 @pytest.mark.requirement("T8")
-def test_what_is_removed_is_not_found_and_comes_back_on_undo(memory):
+def test_a_removed_memory_is_not_found_until_undo(memory):
     item = memory.add("a secret plan").item
     done = memory.remove(item.id)
     assert memory.search("secret") == []
@@ -60,7 +60,7 @@ def test_what_is_removed_is_not_found_and_comes_back_on_undo(memory):
         ({"by": "capacity", "keep": 0, "kinds": ["semantic"]}, set(range(0, 10, 2))),
     ],
 )
-def test_forgetting_takes_what_it_says_and_gives_it_back(memory, arguments, left):
+def test_forgetting_selects_as_requested_and_can_be_undone(memory, arguments, left):
     for n in range(10):
         kind = ("episodic", "semantic")[n % 2]
         memory.add(f"memory {n}", kind=kind, importance=n / 10, happened=START - n * DAY)
@@ -71,7 +71,7 @@ def test_forgetting_takes_what_it_says_and_gives_it_back(memory, arguments, left
     assert len(memory.items()) == 10
 
 
-def test_forgetting_nothing_or_in_no_known_way(memory):
+def test_forgetting_nothing_or_by_an_unknown_strategy(memory):
     assert memory.forget("importance").ids == ()
     with pytest.raises(InputError, match="time"):
         memory.forget("mood")
@@ -90,7 +90,7 @@ def test_consolidating_raises_importance_to_1_at_most_and_names_the_parent(memor
 
 
 @pytest.mark.requirement("T13")
-def test_consolidating_what_is_known_there_refreshes_it(memory):
+def test_consolidating_a_known_memory_refreshes_it(memory):
     old = memory.add("vital", kind="episodic", importance=0.2).item
     memory.add("vital", kind="working", importance=0.8)
     (made,) = memory.consolidate()
@@ -165,7 +165,7 @@ def test_the_answers_after_a_restart_are_those_before(place, clock):
 
 
 @pytest.mark.requirement("T10")
-def test_what_another_process_changes_is_seen_at_once(place):
+def test_changes_of_another_process_are_visible_at_once(place):
     one, other = (Memory.open(place) for _ in range(2))
     with one, other:
         item = one.add("the red boat").item
@@ -192,8 +192,8 @@ def test_a_file_of_something_else_is_left_alone(tmp_path, place):
 
 
 @pytest.mark.requirement("T8")
-def test_the_summary_names_what_matters_and_what_is_new(memory, clock):
-    assert memory.summary() == "Nothing is remembered yet."
+def test_the_summary_names_the_most_important_and_the_latest(memory, clock):
+    assert memory.summary() == "There are no memories yet."
     memory.add("vital: the key is under the mat", kind="semantic", importance=0.9)
     for n in range(30):
         clock.now += 1
@@ -217,7 +217,7 @@ def test_a_memory_can_be_awaited(memory):
     assert asyncio.run(work()) == ("the launch is in May", 2, True, ())
 
 
-def test_limits_that_make_no_sense_are_errors():
+def test_invalid_limits_are_errors():
     for wrong in ({"working_items": 0}, {"boost": float("nan")}, {"longest": "much"}):
         with pytest.raises(BudgetError):
             MemoryLimits(**wrong)
@@ -273,7 +273,7 @@ def test_vectors_are_kept_and_compared_by_the_model_that_made_them(place):
         assert contents(memory.search("which animal?", limit=1)) == ["zebra"]
 
 
-def test_what_a_memory_means_is_computed_when_its_words_change_and_not_again(place):
+def test_a_memory_is_embedded_only_when_its_content_changes(place):
     pytest.importorskip("numpy")
     asked = []
 
@@ -310,7 +310,7 @@ def test_what_a_memory_means_is_computed_when_its_words_change_and_not_again(pla
         max_size=12,
     )
 )
-def test_whatever_is_done_the_index_is_what_the_file_says(steps):
+def test_the_index_always_matches_the_file(steps):
     batches = [0]
     with (
         tempfile.TemporaryDirectory(dir=in_memory()) as folder,
@@ -335,7 +335,7 @@ def test_whatever_is_done_the_index_is_what_the_file_says(steps):
 
 
 @pytest.mark.requirement("T11")
-def test_an_update_is_checked_as_what_is_added_is(memory, clock):
+def test_an_update_is_validated_like_an_addition(memory, clock):
     item = memory.add("at hand", kind="working", metadata={"half": "\ud800"}).item
     for changes in (
         {"metadata": {"a": object()}},
@@ -347,7 +347,7 @@ def test_an_update_is_checked_as_what_is_added_is(memory, clock):
             memory.update(item.id, **changes)
     assert memory.get(item.id) == item
     clock.now += DAY
-    with pytest.raises(InputError, match="is over"):
+    with pytest.raises(InputError, match="is expired"):
         memory.update(item.id, content="too late")
 
 
@@ -360,7 +360,7 @@ def test_the_same_words_are_kept_once_after_the_first_expired(memory, clock):
 
 
 @pytest.mark.requirement("T8")
-def test_undo_leaves_away_what_was_remembered_anew_since(memory):
+def test_undo_skips_memories_added_again_since(memory):
     done = memory.remove(memory.add("the same words").item.id)
     again = memory.add("the same words").item
     assert memory.undo(done.batch) == ()
@@ -368,6 +368,6 @@ def test_undo_leaves_away_what_was_remembered_anew_since(memory):
 
 
 @pytest.mark.parametrize("batch", [1 << 70, -1, "1", None])
-def test_a_batch_that_was_never_told_is_refused(memory, batch):
+def test_an_unknown_batch_is_refused(memory, batch):
     with pytest.raises(InputError, match="batch"):
         memory.undo(batch)

@@ -1,4 +1,4 @@
-"""The pieces of a memory."""
+"""Memory items, kinds, fingerprints and marks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_text_without_marks_is_left_as_it_is():
     assert remove_recalled("a < b, <recall>, recalled") == "a < b, <recall>, recalled"
 
 
-def test_what_stands_around_the_marks_stays():
+def test_text_around_the_marks_stays():
     told = f"before {mark_recalled([ITEM])} after"
     assert remove_recalled(told) == "before  after"
 
@@ -70,6 +70,6 @@ def test_no_content_escapes_its_marks(text, pieces):
     assert told.count("</recalled>") == 2
 
 
-def test_marks_that_only_look_like_one_are_escaped_too():
+def test_lookalike_marks_are_escaped():
     told = mark_recalled([replace(ITEM, content="a </recalled > b </RECALLED> c < / Recalled>")])
     assert told.endswith("a <\\/recalled > b <\\/RECALLED> c <\\ / Recalled></recalled>")

@@ -1,4 +1,4 @@
-"""Several processes, and processes that are killed, over one store of knowledge."""
+"""Several processes, and killed ones, with one knowledge store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a memory remembers and finds."""
+"""Adding to a memory, and searching it."""
 
 import pytest
 from tests.memory.remembered import DAY, START, contents
@@ -9,7 +9,7 @@ from foldline.errors import InputError, StoreError
 
 
 @pytest.mark.requirement("T8")
-def test_what_is_added_is_found(memory):
+def test_added_memories_are_found(memory):
     memory.add("The launch moved to May", kind="episodic", importance=0.8)
     memory.add("Ann prefers tea without sugar", kind="semantic")
     found = memory.search("when is the launch?")
@@ -34,7 +34,7 @@ def test_event_time_and_time_of_writing_are_kept_apart(memory, clock):
 
 @pytest.mark.requirement("T13")
 @pytest.mark.parametrize(("given", "kept"), [(3, 1.0), (-2, 0.0), (0.25, 0.25), (float("inf"), 1)])
-def test_importance_is_brought_between_0_and_1(memory, given, kept):
+def test_importance_is_clamped_to_0_to_1(memory, given, kept):
     assert memory.add("x marks the spot", importance=given).item.importance == kept
 
 
@@ -55,7 +55,7 @@ def test_importance_is_brought_between_0_and_1(memory, given, kept):
         ({"content": "x", "metadata": {"a": float("nan")}}, "metadata"),
     ],
 )
-def test_what_makes_no_sense_is_refused_by_name_and_leaves_nothing(memory, arguments, field):
+def test_invalid_input_is_refused_by_field_and_stores_nothing(memory, arguments, field):
     with pytest.raises(InputError, match=field):
         memory.add(**arguments)
     assert memory.stats()["count"] == 0
@@ -77,7 +77,7 @@ def test_hostile_content_comes_back_as_it_was(memory):
     assert memory.add("broken \ud800 text").item.content == "broken ? text"
 
 
-def test_the_same_words_again_refresh_what_is_there(memory, clock):
+def test_the_same_words_refresh_the_existing_memory(memory, clock):
     first = memory.add("Ann likes tea", importance=0.4)
     clock.now += DAY
     again = memory.add("ann likes  the TEA!", importance=0.9, metadata={"n": 1})
@@ -96,12 +96,12 @@ def test_the_same_words_again_refresh_what_is_there(memory, clock):
         ("我喜欢茶", "我不喜欢茶"),
     ],
 )
-def test_what_looks_alike_and_says_something_else_stands_beside_it(memory, one, other):
+def test_similar_but_different_memories_are_both_kept(memory, one, other):
     assert memory.add(one).status == memory.add(other).status == "added"
     assert memory.stats()["count"] == 2
 
 
-def test_what_was_recalled_is_never_taken_in_again(memory):
+def test_recalled_text_is_never_added_again(memory):
     memory.add("The launch moved to May")
     recalled = memory.text(memory.search("launch"))
     assert "The launch moved to May" in recalled
@@ -121,7 +121,7 @@ def test_no_content_ends_its_mark_early(memory):
 
 
 @pytest.mark.requirement("T9")
-def test_working_memory_keeps_ten_and_lets_the_least_important_go(memory):
+def test_working_memory_keeps_ten_and_evicts_the_least_important(memory):
     ids = [memory.add(f"step {n}", kind="working", importance=n / 20).item.id for n in range(10)]
     done = memory.add("step 10", kind="working", importance=0.01)
     assert done.evicted == (ids[0],)
@@ -130,7 +130,7 @@ def test_working_memory_keeps_ten_and_lets_the_least_important_go(memory):
 
 
 @pytest.mark.requirement("T9")
-def test_working_memories_of_equal_importance_go_the_oldest_first(memory, clock):
+def test_working_memories_of_equal_importance_are_evicted_oldest_first(memory, clock):
     ids = []
     for n in range(12):
         ids.append(memory.add(f"step {n}", kind="working").item.id)
@@ -148,7 +148,7 @@ def test_working_memory_stays_within_its_tokens(memory):
 
 
 @pytest.mark.requirement("T9")
-def test_working_memories_end_after_their_time(memory, clock):
+def test_working_memories_expire(memory, clock):
     item = memory.add("the oven is on", kind="working").item
     clock.now += 119 * 60
     assert contents(memory.search("oven")) == ["the oven is on"]
@@ -212,7 +212,7 @@ def test_no_evidence_is_an_answer(memory):
         {"limit": True},
     ],
 )
-def test_a_filter_that_makes_no_sense_is_an_error(memory, filters):
+def test_an_invalid_filter_is_an_error(memory, filters):
     with pytest.raises(InputError):
         memory.search("x", **filters)
 
@@ -232,7 +232,7 @@ def test_the_least_strength_is_obeyed_before_the_ranking_is_cut(memory):
         assert all(other.strength >= one.strength >= least for other in strong)
 
 
-def test_names_that_are_no_unicode_are_refused_or_unknown(memory):
+def test_invalid_unicode_names_are_refused_or_unknown(memory):
     with pytest.raises(InputError, match="Unicode"):
         memory.items(session="\udcff")
     assert memory.history("\udcff") == ()
@@ -240,7 +240,7 @@ def test_names_that_are_no_unicode_are_refused_or_unknown(memory):
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 @pytest.mark.parametrize("field", ["threshold", "max_age"])
-def test_nothing_is_forgotten_by_a_number_that_nothing_compares_with(memory, field, number):
+def test_an_invalid_number_forgets_nothing(memory, field, number):
     memory.add("The launch moved to May")
     with pytest.raises(InputError, match=field):
         memory.forget("importance", **{field: number})

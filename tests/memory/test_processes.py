@@ -1,4 +1,4 @@
-"""Several processes, and processes that are killed, over one file of memories."""
+"""Several processes, and killed ones, with one memory file."""
 
 import signal
 import sqlite3
@@ -57,7 +57,7 @@ def test_two_processes_that_write_a_thousand_memories_each_lose_none(place):
 
 @pytest.mark.requirement("T10")
 @pytest.mark.parametrize("acknowledged", [1, 40, 150])
-def test_a_killed_process_loses_at_most_what_it_was_writing(place, acknowledged):
+def test_a_killed_process_loses_at_most_its_current_write(place, acknowledged):
     child = writer(place, "ann", 1_000_000)
     assert child.stdout.readline() == "ready\n"
     child.stdin.write("go\n")
@@ -75,13 +75,13 @@ def test_a_killed_process_loses_at_most_what_it_was_writing(place, acknowledged)
         assert len(ids) <= memory.stats()["count"] <= len(ids) + 1 + lines.count("\n")
         assert memory.add("and on it goes").status == "added"
     if isinstance(place, str):
-        return  # the server sees to the rest
+        return  # the server does the rest
     with sqlite3.connect(place) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
 
 
-def test_threads_take_turns(place):
+def test_calls_of_threads_are_serialized(place):
     with Memory.open(place) as memory, ThreadPoolExecutor(8) as pool:
 
         def work(number):

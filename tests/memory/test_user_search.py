@@ -1,4 +1,4 @@
-"""Memories searched inside PostgreSQL: as those of a file, by an index of vectors or without."""
+"""Search inside PostgreSQL: like that of a file, with or without a vector index."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOPICS = ("harbour", "kitchen", "garden", "railway", "orchestra")
 
 
 class Topics:
-    """An embedder: the vectors of texts about the same topic are alike."""
+    """An embedder: the vectors of texts about the same topic are similar."""
 
     name, dimensions = "topics-1", 16
 
@@ -66,7 +66,7 @@ QUESTIONS = (
 
 
 @pytest.mark.requirement("T8")
-def test_a_database_finds_what_a_file_finds_and_ranks_it_alike(tmp_path, postgres_url, clock):
+def test_a_database_finds_and_ranks_like_a_file(tmp_path, postgres_url, clock):
     places = (tmp_path / "m.db", postgres_url)
     file, database = (Memory.open(one, embedder=Topics(), clock=clock) for one in places)
     with file, database:
@@ -92,7 +92,7 @@ def test_a_database_finds_what_a_file_finds_and_ranks_it_alike(tmp_path, postgre
     ],
     ids=lambda filters: " ".join(filters) or "expiry",
 )
-def test_what_a_filter_admits_is_found_behind_any_number_of_newer_memories(
+def test_admitted_memories_are_found_behind_any_number_of_newer_ones(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch, clock, filters, narrow: int, lookups: int
 ) -> None:
     monkeypatch.setattr(search_module, "MOST_POSTINGS", 5)
@@ -116,7 +116,7 @@ def test_what_a_filter_admits_is_found_behind_any_number_of_newer_memories(
 
 
 @pytest.mark.parametrize("lookups", [0, 1000])
-def test_rare_words_of_others_do_not_use_up_what_is_read_for_a_narrow_filter(
+def test_rare_words_of_others_do_not_exhaust_the_budget_of_a_narrow_filter(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch, lookups: int
 ) -> None:
     monkeypatch.setattr(search_module, "MOST_POSTINGS", 5)
@@ -165,7 +165,7 @@ def test_of_equal_memories_the_latest_are_found(postgres_url: str) -> None:
 
 @pytest.fixture
 def indexed(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
-    """A memory whose vectors are found by their index, however few they are."""
+    """A memory whose vectors are always searched by the index."""
     monkeypatch.setattr(vector_index_module, "NARROW", 0)
     monkeypatch.setattr(vector_index_module, "FEWEST", 0)
     with Memory.open(postgres_url, embedder=Topics()) as memory:
@@ -173,14 +173,14 @@ def indexed(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memo
         yield memory
 
 
-def test_the_index_of_vectors_leads_to_what_a_filter_admits(indexed: Memory) -> None:
+def test_the_vector_index_finds_admitted_memories(indexed: Memory) -> None:
     for topic in TOPICS:
         found = indexed.search(topic.upper() + " " + topic, kinds=["semantic"], limit=5)
         assert {hit.item.kind for hit in found} == {"semantic"}
         assert all(topic in hit.item.content for hit in found[:3])
 
 
-def test_what_is_forgotten_leaves_the_index_of_vectors_and_comes_back(
+def test_forgotten_memories_leave_the_vector_index_until_undo(
     indexed: Memory, postgres_url: str
 ) -> None:
     def vectors() -> int:

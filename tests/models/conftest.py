@@ -1,4 +1,4 @@
-"""The three protocols, and clients of a scripted server that speaks them."""
+"""The three protocols, and clients of a scripted server that implements them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def no_keys_of_this_machine(monkeypatch):
 
 @pytest.fixture
 def no_pauses() -> Iterator[None]:
-    """Try again at once, as often as the code under test wants."""
+    """Retry without pauses, as often as the code under test does."""
     with stamina.set_testing(True, attempts=100, cap=True):
         yield
 
@@ -53,7 +53,7 @@ def client_of(server: ScriptedServer, name: str, **options) -> Iterator[Client]:
 async def seconds_to_cancel(
     client: Client, server: ScriptedServer, work: Coroutine[Any, Any, object]
 ) -> float:
-    """Cancel what a client does once its request has arrived; return how long that takes."""
+    """Cancel a client's request once it has arrived; return the seconds that takes."""
     task = asyncio.create_task(work)
     await asyncio.to_thread(server.wait, 1)
     await asyncio.sleep(0.05)

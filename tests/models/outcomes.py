@@ -1,4 +1,4 @@
-"""What reading an answer of any shape may come to: a completion, or one typed error."""
+"""The outcomes of reading an answer of any shape: a completion, or one typed error."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from foldline.type_checks import check_fields
 
 def check_outcome(read: Callable[[], Completion]) -> None:
     """
-    Check that an answer is read as what it declares to be, or refused in words.
+    Check that an answer is read with the declared types, or rejected with a reason.
 
     Args:
-        read: Reads it.
+        read: Reads the answer.
     """
     found = _outcome(read)
     if isinstance(found, ModelError):

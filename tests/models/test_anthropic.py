@@ -59,7 +59,7 @@ def test_the_stop_reason_is_read(reason, stop):
     assert read({"type": "text", "text": "a"}, reason=reason).stop == stop
 
 
-def test_what_the_cache_gave_and_took_is_counted_besides():
+def test_cache_reads_and_writes_are_counted_separately():
     usage = {
         "input_tokens": 3,
         "output_tokens": 2,
@@ -70,7 +70,7 @@ def test_what_the_cache_gave_and_took_is_counted_besides():
     assert read(usage={"input_tokens": None}).usage is None
 
 
-def test_signed_thinking_and_redacted_thinking_are_kept_as_they_came():
+def test_signed_and_redacted_thinking_are_kept_unchanged():
     done = streamed(
         {"type": "message_start", "message": {"usage": {"input_tokens": 9}}},
         block("thinking", thinking="", signature=""),
@@ -105,7 +105,7 @@ def test_a_call_without_arguments_keeps_its_empty_object():
     assert (done.calls[0].arguments, done.message["content"][0]["input"]) == ("{}", {})
 
 
-def test_half_of_the_arguments_are_not_taken_for_the_whole():
+def test_partial_arguments_are_not_taken_for_complete_ones():
     done = streamed(
         {"type": "message_start", "message": {}},
         block("tool_use", id="1", name="write", input={}),
@@ -125,14 +125,14 @@ def test_half_of_the_arguments_are_not_taken_for_the_whole():
         [{"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}],
     ],
 )
-def test_a_stream_that_is_not_whole_is_an_error_that_passes(events):
+def test_an_incomplete_stream_is_a_transient_error(events):
     with pytest.raises(ModelError) as caught:
         streamed(*events)
     assert caught.value.retry
 
 
 @pytest.mark.requirement("C3")
-def test_the_cap_that_the_protocol_demands_is_within_the_models_own():
+def test_the_required_cap_does_not_exceed_the_models_own():
     for output, cap in ((4_096, 4_096), (64_000, UNCAPPED)):
         info = ModelInfo("m", 200_000, output)
         assert AnthropicProtocol().body(CompletionRequest("m", info, []))["max_tokens"] == cap
@@ -150,6 +150,6 @@ def test_the_cap_that_the_protocol_demands_is_within_the_models_own():
         | st.lists(st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=3), max_size=2),
     )
 )
-def test_any_json_is_read_as_an_answer_or_refused_in_words(body):
+def test_any_json_is_read_as_an_answer_or_rejected_with_a_reason(body):
     check_outcome(lambda: AnthropicProtocol().read(body))
     check_outcome(lambda: streamed(body, {"type": "message_stop"}))

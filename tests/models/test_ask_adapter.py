@@ -1,4 +1,4 @@
-"""One question in plain text, over real sockets, in all three protocols."""
+"""One Ask in plain text, over real sockets, in all three protocols."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ASK = Ask("What happened?", 500, system="Be brief.", seconds=20.0)
 
 
 def caps(server: ScriptedServer) -> list[int]:
-    """List the caps of all requests; each has one, whatever it is called."""
+    """Return the caps of all requests, under any field name."""
     return [
         value
         for request in server.requests
@@ -63,7 +63,7 @@ def test_an_ask_is_sent_as_plain_text_with_model_and_cap_and_no_tools(name):
 
 
 @pytest.mark.requirement("K35")
-def test_a_client_is_a_model_in_programs_that_call_and_in_those_that_await(name):
+def test_a_client_works_in_blocking_and_async_programs(name):
     async def awaited():
         async with client:
             return await client.aanswer(ASK)
@@ -85,14 +85,14 @@ def test_a_client_is_a_model_in_programs_that_call_and_in_those_that_await(name)
         (20_000, 200_000, 60_000, 20_000),
     ],
 )
-def test_the_cap_is_clamped_to_what_the_window_leaves(wanted, window, prompt, cap):
+def test_the_cap_is_clamped_to_the_remaining_window(wanted, window, prompt, cap):
     found = output_cap(wanted, ModelInfo("m", window, output=32_000), prompt)
     assert found == cap
     assert found == 1 or prompt + found < window
 
 
 @pytest.mark.requirement("C3")
-def test_the_cap_that_is_sent_is_the_models_own_where_that_is_less(name):
+def test_the_cap_is_clamped_to_the_models_own(name):
     own = Catalogue.load().with_models(ModelInfo("small", 8_000, 1_000, provider="openai"))
     prefix = name.partition(":")[0]
     with ScriptedServer(default="ok") as server:
@@ -106,12 +106,12 @@ def test_the_cap_that_is_sent_is_the_models_own_where_that_is_less(name):
 
 
 @pytest.mark.requirement("C3")
-def test_a_model_that_always_thinks_gets_room_for_that_besides(name):
+def test_a_model_that_always_thinks_gets_extra_room_for_it(name):
     prefix = name.partition(":")[0]
     with ScriptedServer(default="ok") as server:
         with client_of(server, f"{prefix}:gpt-5-mini") as client:
             client.answer(ASK)
-            # The price that is told before is that of the whole.
+            # The price quoted in advance is that of the whole request.
             assert client.reader.usd(0, 500) == pytest.approx(4_596 * 2 / 1_000_000)
         with client_of(server, f"{prefix}:gpt-5-mini", thinking=0) as client:
             client.answer(ASK)
@@ -119,7 +119,7 @@ def test_a_model_that_always_thinks_gets_room_for_that_besides(name):
 
 
 @pytest.mark.requirement("F43", "C3")
-def test_an_answer_that_was_cut_off_says_so(name):
+def test_a_truncated_answer_has_the_stop_length(name):
     with ScriptedServer([Capped("It rai")]) as server, client_of(server, name) as client:
         reply = client.answer(ASK)
     assert (reply.text, reply.stop, reply.error) == ("It rai", "length", "")
@@ -149,7 +149,7 @@ def test_an_answer_that_was_cut_off_says_so(name):
         (Status(404), None, "404"),
     ],
 )
-def test_what_is_no_answer_gives_no_text_and_the_reason(name, step, stop, says):
+def test_a_missing_answer_gives_no_text_and_the_reason(name, step, stop, says):
     with ScriptedServer([step]) as server, client_of(server, name) as client:
         reply = client.answer(ASK)
     assert reply.text == ""
@@ -158,8 +158,8 @@ def test_what_is_no_answer_gives_no_text_and_the_reason(name, step, stop, says):
     assert stop in (None, reply.stop)
 
 
-def test_a_window_that_filled_up_in_the_answer_is_an_overflow():
-    """Anthropic alone has a stop reason for it; with OpenAI it looks like the cap."""
+def test_a_window_that_fills_up_during_the_answer_is_an_overflow():
+    """Only Anthropic has a stop reason for it; with OpenAI it looks like the cap."""
     step = Answer("It rai", stop="overflow")
     with ScriptedServer([step]) as server, client_of(server, ANTHROPIC) as client:
         reply = client.answer(ASK)
@@ -167,7 +167,7 @@ def test_a_window_that_filled_up_in_the_answer_is_an_overflow():
     assert "full" in reply.error
 
 
-def test_an_overflow_tells_the_real_limit_and_is_not_tried_again(name):
+def test_an_overflow_reports_the_real_limit_and_is_not_retried(name):
     with ScriptedServer([Overflow(limit=32_000)], default="no") as server:
         with client_of(server, name) as client:
             reply = client.answer(Ask("x", 10, attempts=3))
@@ -178,14 +178,14 @@ def test_an_overflow_tells_the_real_limit_and_is_not_tried_again(name):
 
 
 @pytest.mark.requirement("K33")
-def test_a_rate_limit_is_no_overflow(name):
+def test_a_rate_limit_is_not_an_overflow(name):
     with ScriptedServer([RateLimit(retry_after=0.0)]) as server, client_of(server, name) as client:
         reply = client.answer(ASK)
     assert (reply.stop, reply.retry, reply.limit) == ("unknown", True, None)
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
-def test_what_passes_is_tried_again_as_often_as_the_ask_allows(name, status, no_pauses):
+def test_transient_errors_are_retried_as_often_as_the_ask_allows(name, status, no_pauses):
     script = [Status(status), Status(status), "at last"]
     with ScriptedServer(script, default="no") as server, client_of(server, name) as client:
         reply = client.answer(Ask("x", 10, attempts=3))
@@ -198,7 +198,7 @@ def test_what_passes_is_tried_again_as_often_as_the_ask_allows(name, status, no_
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
-def test_what_does_not_pass_is_told_at_once(name, status, no_pauses):
+def test_permanent_errors_are_returned_at_once(name, status, no_pauses):
     with ScriptedServer([Status(status)], default="no") as server:
         with client_of(server, name) as client:
             reply = client.answer(Ask("x", 10, attempts=5))
@@ -206,7 +206,7 @@ def test_what_does_not_pass_is_told_at_once(name, status, no_pauses):
     assert (reply.retry, reply.attempts) == (False, 1)
 
 
-def test_a_connection_that_breaks_is_tried_again(name, no_pauses):
+def test_a_broken_connection_is_retried(name, no_pauses):
     with (
         ScriptedServer([CutOff(0), CutOff(200), "whole"]) as server,
         client_of(server, name) as client,
@@ -215,7 +215,7 @@ def test_a_connection_that_breaks_is_tried_again(name, no_pauses):
     assert (reply.text, reply.attempts) == ("whole", 3)
 
 
-def test_a_server_that_is_not_there_is_an_answer_that_passes(name):
+def test_an_unreachable_server_is_a_transient_error(name):
     with ScriptedServer() as server:
         gone = server
     with client_of(gone, name) as client:
@@ -225,7 +225,7 @@ def test_a_server_that_is_not_there_is_an_answer_that_passes(name):
 
 
 @pytest.mark.parametrize("after", [0, 30, 400])
-def test_the_deadline_holds_wherever_the_server_stalls(name, after):
+def test_the_deadline_holds_at_every_stage_of_a_stalled_response(name, after):
     with ScriptedServer([Stall(30.0, after=after)]) as server, client_of(server, name) as client:
         began = monotonic()
         reply = client.answer(Ask("x", 10, seconds=0.4, attempts=3))
@@ -234,7 +234,7 @@ def test_the_deadline_holds_wherever_the_server_stalls(name, after):
     assert "in time" in reply.error
 
 
-def test_the_deadline_counts_the_pauses_too(name):
+def test_the_deadline_includes_pauses(name):
     with ScriptedServer(default=Status(503)) as server, client_of(server, name) as client:
         began = monotonic()
         reply = client.answer(Ask("x", 10, seconds=0.9, attempts=50))
@@ -243,7 +243,7 @@ def test_the_deadline_counts_the_pauses_too(name):
     assert "503" in reply.error
 
 
-def test_a_wait_that_the_provider_demands_is_kept(name):
+def test_a_wait_requested_by_the_provider_is_respected(name):
     script = [Status(429, retry_after=0.3), "later"]
     with ScriptedServer(script) as server, client_of(server, name) as client:
         began = monotonic()
@@ -252,7 +252,7 @@ def test_a_wait_that_the_provider_demands_is_kept(name):
     assert reply.text == "later"
 
 
-def test_a_wait_beyond_the_deadline_is_not_waited_for(name):
+def test_a_wait_beyond_the_deadline_fails_at_once(name):
     script = [Status(429, retry_after=60.0)]
     with ScriptedServer(script) as server, client_of(server, name) as client:
         began = monotonic()
@@ -269,7 +269,7 @@ def test_cancelling_ends_a_request_and_a_pause_at_once(name, step):
         assert len(server.requests) == 1
 
 
-def test_usage_and_price_count_what_the_cache_gave(name):
+def test_usage_and_price_include_cache_reads(name):
     used = Usage(input=100, output=50, cache_read=900)
     with ScriptedServer([Answer("ok", usage=used)]) as server, client_of(server, name) as client:
         reply = client.answer(ASK)
@@ -279,7 +279,7 @@ def test_usage_and_price_count_what_the_cache_gave(name):
     assert reply.usd == pytest.approx(paid / 1_000_000)
 
 
-def test_the_price_of_an_unknown_model_is_not_known():
+def test_the_price_of_an_unknown_model_is_none():
     with ScriptedServer(["ok"]) as server, client_of(server, "openai:house-7b") as client:
         assert client.answer(ASK).usd is None
         assert client.reader.usd(10, 10) is None
@@ -288,7 +288,7 @@ def test_the_price_of_an_unknown_model_is_not_known():
 
 
 @pytest.mark.requirement("K37")
-def test_the_reader_prices_long_requests_as_such():
+def test_the_reader_prices_long_requests_as_long():
     info = ModelInfo("m", 1_000_000, prices=Prices(1, 10), long=Prices(2, 20), long_above=100_000)
     own = Catalogue.load().with_models(info)
     with ScriptedServer() as server, client_of(server, "openai:m", catalogue=own) as client:
@@ -298,7 +298,7 @@ def test_the_reader_prices_long_requests_as_such():
     assert reader.usd(200_000, 1_000) == pytest.approx(0.4 + 0.02)
 
 
-def test_the_key_is_sent_and_shown_nowhere(name, caplog, no_pauses):
+def test_the_key_is_sent_and_never_shown(name, caplog, no_pauses):
     caplog.set_level("DEBUG")
     steps = [Status(500, message=f"echo {KEY}"), Status(401, message=f"bad {KEY}"), "ok"]
     with ScriptedServer(steps) as server, client_of(server, name) as client:
@@ -316,7 +316,7 @@ def test_without_an_attempt_nothing_is_sent(name):
     assert (reply.text, reply.retry, reply.attempts) == ("", False, 0)
 
 
-def test_half_a_character_in_the_prompt_does_no_harm(name):
+def test_a_lone_surrogate_in_the_prompt_is_sent_safely(name):
     with ScriptedServer(["ok"]) as server, client_of(server, name) as client:
         assert client.answer(Ask("a \ud800 b \x00 c", 10)).text == "ok"
         assert server.violations == ()

@@ -38,7 +38,7 @@ def find(name: str) -> ModelInfo:
         ("Qwen/Qwen3-Coder-480B-A35B-Instruct", "qwen3-coder", 262_144),
     ],
 )
-def test_a_model_is_known_by_all_its_names(name, known, window):
+def test_a_model_is_found_by_all_its_names(name, known, window):
     info = find(name)
     assert (info.name, info.window, info.resolved) == (known, window, True)
 
@@ -47,17 +47,17 @@ def test_a_model_is_known_by_all_its_names(name, known, window):
 @pytest.mark.parametrize(
     "name", ["claude-sonnet-4-9", "gpt-5.9", "gpt-6.3-sol", "my-model", "", "gpt", "claude", "🦙"]
 )
-def test_an_unknown_model_has_an_assumed_window_and_says_so(name):
+def test_an_unknown_model_has_an_assumed_window_and_is_unresolved(name):
     info = find(name)
     assert (info.window, info.resolved, info.prices) == (128_000, False, None)
 
 
 @pytest.mark.parametrize("name", ["x" * 100_000, "-" * 5_000, "a/" * 5_000, "\x00\n", "::::"])
-def test_an_ugly_name_is_only_unknown(name):
+def test_a_malformed_name_is_an_unknown_model(name):
     assert not find(name).resolved
 
 
-def test_every_model_that_is_bundled_makes_sense():
+def test_every_bundled_model_is_consistent():
     catalogue = Catalogue.load()
     assert catalogue.size > 100
     for info in catalogue.models.values():
@@ -78,18 +78,18 @@ def test_every_model_that_is_bundled_makes_sense():
 
 
 @pytest.mark.requirement("K37")
-def test_a_price_counts_what_the_cache_gave_and_took():
+def test_a_price_includes_cache_reads_and_writes():
     usage = Usage(input=1_000_000, output=100_000, cache_read=0, cache_write=0)
     assert price(find("claude-haiku-4-5"), usage) == pytest.approx(1.0 + 0.5)
     cached = Usage(input=0, output=0, cache_read=1_000_000, cache_write=1_000_000)
     assert price(find("claude-haiku-4-5"), cached) == pytest.approx(0.1 + 1.25)
-    # A provider that does not charge for writing has the tokens at the price of fresh ones.
+    # Without a price for cache writes, they cost as much as fresh tokens.
     assert price(find("gpt-4o"), cached) == pytest.approx(1.25 + 2.5)
     assert price(find("unheard-of"), usage) is None
 
 
 @pytest.mark.requirement("K37")
-def test_a_long_request_is_priced_as_a_long_one():
+def test_a_long_request_has_the_long_price():
     short, long = Usage(input=272_000, output=1_000), Usage(input=272_001, output=1_000)
     info = find("gpt-5.4")
     assert price(info, short) == pytest.approx(0.272 * 2.5 + 0.015)
@@ -98,7 +98,7 @@ def test_a_long_request_is_priced_as_a_long_one():
     assert price(info, read) == pytest.approx((5 + 272_000 * 0.5) / 1_000_000)
 
 
-def test_the_rules_of_the_cache_follow_from_the_prices():
+def test_cache_factors_are_derived_from_prices():
     rules = find("claude-sonnet-4-5").cache
     assert (rules.kind, rules.seconds, rules.least) == ("explicit", 300, 1_024)
     assert (rules.write, rules.read) == (pytest.approx(1.25), pytest.approx(0.1))
@@ -107,7 +107,7 @@ def test_the_rules_of_the_cache_follow_from_the_prices():
     assert find("gpt-4").cache.kind == "none"
 
 
-def test_a_catalogue_with_other_models_leaves_the_first_as_it_was():
+def test_with_models_does_not_change_the_original_catalogue():
     first = Catalogue.load()
     own = ModelInfo("house-7b", window=32_000, output=4_000, prices=Prices(0.1, 0.2))
     second = first.with_models(own, aliases=["gpt-4"])
@@ -117,7 +117,7 @@ def test_a_catalogue_with_other_models_leaves_the_first_as_it_was():
     assert first.find("gpt-4").window == 8_192
 
 
-def test_models_of_ones_own_stand_in_a_file(tmp_path, monkeypatch):
+def test_custom_models_are_loaded_from_a_file(tmp_path, monkeypatch):
     path = tmp_path / "models.json"
     entry = {
         "name": "house-7b",

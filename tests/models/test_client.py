@@ -95,7 +95,7 @@ def test_a_stream_is_the_answer_in_pieces(name):
     assert (whole.text, whole.usage, whole.usd) == (done.text, done.usage, done.usd)
 
 
-def test_the_pieces_of_a_call_are_told_apart(name):
+def test_the_pieces_of_parallel_calls_are_distinguished(name):
     with ScriptedServer([CALLING]) as server, client_of(server, name) as client:
         pieces = [
             piece
@@ -115,7 +115,7 @@ def test_the_pieces_of_a_call_are_told_apart(name):
 @pytest.mark.parametrize(
     ("step", "stop"), [(Capped(), "length"), (Refuse("No."), "refusal"), ("Well.", "end")]
 )
-def test_a_stream_tells_why_it_stopped(name, step, stop):
+def test_a_stream_reports_its_stop_reason(name, step, stop):
     with ScriptedServer([step]) as server, client_of(server, name) as client:
         done = last(client.stream(say("x")))
     assert done.stop == stop
@@ -123,7 +123,7 @@ def test_a_stream_tells_why_it_stopped(name, step, stop):
 
 
 @pytest.mark.parametrize("after", [0, 60, 600, 2_500])
-def test_a_stream_that_breaks_off_is_an_error_and_never_a_whole_answer(name, after):
+def test_a_broken_stream_is_an_error_and_never_a_whole_answer(name, after):
     with (
         ScriptedServer([CutOff(after)] * 9) as server,
         client_of(server, name, attempts=1) as client,
@@ -136,7 +136,7 @@ def test_a_stream_that_breaks_off_is_an_error_and_never_a_whole_answer(name, aft
 
 
 @pytest.mark.parametrize("step", [Malformed(), Raw(b"data: {}\n\n", type="text/event-stream")])
-def test_a_stream_that_makes_no_sense_is_an_error(name, step):
+def test_a_malformed_stream_is_an_error(name, step):
     with ScriptedServer([step]) as server, client_of(server, name, attempts=1) as client:
         stream = client.stream(say("x"))
         with pytest.raises(ModelError) as caught:
@@ -155,14 +155,14 @@ def test_an_error_inside_a_stream_is_raised(name):
     assert caught.value.retry
 
 
-def test_a_stream_is_begun_again_while_nothing_of_it_was_seen(name, no_pauses):
+def test_a_stream_is_retried_only_before_its_first_piece(name, no_pauses):
     script = [Status(503), CutOff(0), "at last"]
     with ScriptedServer(script) as server, client_of(server, name) as client:
         done = last(client.stream(say("x")))
     assert (done.text, done.attempts) == ("at last", 3)
 
 
-def test_leaving_a_stream_closes_its_connection(name):
+def test_closing_a_stream_closes_its_connection(name):
     long = Answer("word " * 3_000)
     with ScriptedServer([long, "next"]) as server, client_of(server, name) as client:
         stream = client.stream(say("x"))
@@ -188,7 +188,7 @@ def test_cancelling_ends_a_stream_at_once(name):
         assert asyncio.run(seconds_to_cancel(client, server, read(client))) < 0.25
 
 
-def test_the_async_twins_do_the_same(name):
+def test_the_async_methods_behave_like_the_blocking_ones(name):
     async def both(client):
         async with client:
             whole = await client.acomplete(say("x"), max_tokens=50)
@@ -200,7 +200,7 @@ def test_the_async_twins_do_the_same(name):
     assert (whole.text, pieces[-1].text) == ("one", "two")
 
 
-def test_a_client_outlives_the_loops_that_it_was_used_in(name):
+def test_a_client_can_be_used_in_several_event_loops(name):
     async def one(client):
         answer = await client.acomplete(say("x"))
         await client.aclose()
@@ -211,7 +211,7 @@ def test_a_client_outlives_the_loops_that_it_was_used_in(name):
         assert client.complete(say("x")).text == "ok"
 
 
-def test_errors_say_status_code_and_whether_to_try_again(name):
+def test_errors_have_status_code_and_retry(name):
     with (
         ScriptedServer([Status(529), Overflow(limit=9_000)]) as server,
         client_of(server, name, attempts=1) as client,
@@ -224,7 +224,7 @@ def test_errors_say_status_code_and_whether_to_try_again(name):
     assert (long.value.status, long.value.retry) == (400, False)
 
 
-def test_a_closed_client_opens_again_when_it_is_used(name):
+def test_a_closed_client_reopens_on_use(name):
     with ScriptedServer(default="ok") as server:
         client = model(name, base_url=address(server, name))
         assert client.complete(say("x")).text == "ok"
@@ -235,14 +235,14 @@ def test_a_closed_client_opens_again_when_it_is_used(name):
 
 
 @pytest.mark.parametrize("messages", [[{"role": "user", "content": {1, 2}}], [float("nan")]])
-def test_what_is_no_json_is_refused_before_it_is_sent(name, messages):
+def test_messages_that_are_not_json_are_rejected_before_sending(name, messages):
     with ScriptedServer() as server, client_of(server, name) as client:
         with pytest.raises(InputError, match="JSON"):
             client.complete(messages)
         assert server.requests == ()
 
 
-def test_numbers_that_make_no_sense_are_refused(name):
+def test_numbers_out_of_range_are_rejected(name):
     with ScriptedServer() as server:
         for options in ({"timeout": 0}, {"attempts": 0}, {"thinking": -1}):
             with pytest.raises(BudgetError):
@@ -262,7 +262,7 @@ def test_the_messages_of_an_answer_are_one_or_several():
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_an_answer_that_echoes_the_key_does_not_bring_it_into_the_conversation(name, streamed):
+def test_a_key_echoed_in_an_answer_does_not_enter_the_conversation(name, streamed):
     echo = Answer(
         f"You sent {KEY}, and {KEY[:-3]} is not it.",
         calls=(CallTool(f"use_{KEY}", {"key": KEY}),),
@@ -280,7 +280,7 @@ def test_an_answer_that_echoes_the_key_does_not_bring_it_into_the_conversation(n
     assert KEY not in "".join(delta.text for delta in deltas)
 
 
-def test_a_placeholder_for_a_key_is_a_word_like_others(name):
+def test_a_placeholder_key_is_not_redacted(name):
     options = {"api_key": "ollama"}
     with ScriptedServer(["Run ollama."]) as server, client_of(server, name, **options) as client:
         assert client.complete(say("How?")).text == "Run ollama."

@@ -27,7 +27,7 @@ KEY = "sk-0123456789abcdef"
         ("https://a.example/x?api-version=1", "/y/z", "https://a.example/x/y/z?api-version=1"),
     ],
 )
-def test_a_path_is_put_behind_the_address_once(base, path, whole):
+def test_a_path_is_appended_to_the_address_once(base, path, whole):
     assert make_endpoint(base, KEY).url(path) == whole
 
 
@@ -45,7 +45,7 @@ def test_a_path_is_put_behind_the_address_once(base, path, whole):
         "file:///etc/passwd",
     ],
 )
-def test_what_is_no_safe_address_is_refused(base):
+def test_an_unsafe_address_is_rejected(base):
     with pytest.raises(InputError) as caught:
         make_endpoint(base, KEY)
     assert "base_url" in str(caught.value)
@@ -69,7 +69,7 @@ def test_what_is_no_safe_address_is_refused(base):
         ("", False),
     ],
 )
-def test_only_a_server_nearby_goes_without_a_key(host, near):
+def test_only_a_local_server_may_have_no_key(host, near):
     assert is_private_host(host) is near
 
 
@@ -81,13 +81,13 @@ def test_a_missing_key_is_named_by_its_variable():
 
 
 @pytest.mark.parametrize("key", ["sk-a\nb: c", "sk-“x”", "\x00"])
-def test_a_key_that_would_break_the_request_is_refused_unshown(key):
+def test_a_key_that_would_break_the_request_is_rejected_without_showing_it(key):
     with pytest.raises(InputError) as caught:
         make_endpoint("https://a.example", key)
     assert "sk-" not in str(caught.value)
 
 
-def test_a_key_shows_itself_nowhere():
+def test_a_key_appears_in_no_representation():
     where = make_endpoint("https://a.example", KEY, {"x-gateway": KEY})
     for shown in (repr(where), str(where), f"{where.key}", repr(where.secrets)):
         assert KEY not in shown
@@ -98,6 +98,6 @@ def test_a_key_shows_itself_nowhere():
         copy.deepcopy(where)
 
 
-def test_a_key_that_a_server_echoes_is_taken_out():
+def test_a_key_echoed_by_a_server_is_redacted():
     assert redact_json(f"bad key {KEY}!", reveal_all([Secret(KEY)])) == "bad key [redacted]!"
     assert redact_json("a bad key", ["", "a"]) == "a bad key"

@@ -11,23 +11,23 @@ from foldline.models.errors import TooLong, provider_error, wait_in
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
-def test_what_passes_may_be_tried_again(status):
+def test_transient_errors_may_be_retried(status):
     assert provider_error(b"{}", status=status).retry
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 422])
-def test_what_does_not_pass_is_not_tried_again(status):
+def test_permanent_errors_are_not_retried(status):
     error = provider_error(b"{}", status=status)
     assert not error.retry
     assert error.status == status
 
 
-def test_an_empty_account_is_not_asked_again():
+def test_an_exhausted_account_is_not_retried():
     body = json.dumps({"error": {"code": "insufficient_quota", "message": "no money"}}).encode()
     assert not provider_error(body, status=429).retry
 
 
-def test_a_provider_may_forbid_another_try():
+def test_a_provider_may_forbid_a_retry():
     assert not provider_error(b"", status=503, headers={"x-should-retry": "false"}).retry
 
 
@@ -46,14 +46,14 @@ def test_a_provider_may_forbid_another_try():
         ),
     ],
 )
-def test_a_request_that_is_too_long_is_told_from_others_and_its_limit_read(status, error, limit):
+def test_a_request_that_is_too_long_is_distinguished_and_its_limit_read(status, error, limit):
     found = provider_error(json.dumps({"error": error}).encode(), status=status)
     assert isinstance(found, TooLong)
     assert (found.limit, found.retry) == (limit, False)
 
 
 @pytest.mark.requirement("K33")
-def test_a_rate_limit_that_speaks_of_tokens_is_no_overflow():
+def test_a_rate_limit_that_mentions_tokens_is_not_an_overflow():
     words = "Request too large for gpt-5 on tokens per min (TPM): Limit 30000, Requested 35210."
     found = provider_error(json.dumps({"error": {"message": words}}).encode(), status=429)
     assert not isinstance(found, TooLong)
@@ -74,7 +74,7 @@ def test_a_rate_limit_that_speaks_of_tokens_is_no_overflow():
         ({}, None),
     ],
 )
-def test_the_wait_is_what_the_headers_say(headers, seconds):
+def test_the_wait_is_read_from_the_headers(headers, seconds):
     assert wait_in(headers) == seconds
 
 
@@ -100,7 +100,7 @@ def test_the_wait_may_be_a_date():
         b'{"error": {"code": [1], "type": {}, "message": {"a": 1}}}',
     ],
 )
-def test_no_body_makes_it_raise(body):
+def test_any_body_is_accepted_without_raising(body):
     assert str(provider_error(body, status=502)).startswith(
         "The provider answered with status 502"
     )

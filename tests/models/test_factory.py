@@ -31,13 +31,13 @@ LOCAL = "http://localhost:1/v1"
         ("my/own-model", "my/own-model", "openai-chat"),
     ],
 )
-def test_a_name_tells_protocol_and_model(name, called, dialect):
+def test_a_name_gives_protocol_and_model(name, called, dialect):
     client = model(name, base_url=LOCAL)
     assert (client.name, client.dialect) == (called, dialect)
 
 
 @pytest.mark.parametrize("name", ["my-model", "", ":", "openai:", "what:ever", "gpt-99"])
-def test_who_serves_an_unknown_model_has_to_be_said(name):
+def test_the_provider_of_an_unknown_model_must_be_named(name):
     with pytest.raises(InputError, match="openai:NAME"):
         model(name)
 
@@ -56,14 +56,14 @@ def test_key_and_address_come_from_the_environment(monkeypatch):
             monkeypatch.setenv(f"{name}_API_KEY", KEY)
             with model(whole) as client:
                 assert client.complete(say("x")).text == "ok"
-        # An address of one's own serves names that the catalogue does not know.
+        # A custom address may serve models that are not in the catalogue.
         with model("house-7b") as client:
             assert client.complete(say("x")).text == "ok"
         sent = [{key.lower() for key in request.headers} for request in server.requests]
         assert all("authorization" in keys or "x-api-key" in keys for keys in sent)
 
 
-def test_arguments_win_over_the_environment(monkeypatch):
+def test_arguments_override_the_environment(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
     with ScriptedServer(["ok"]) as server:
         with model("openai:m", base_url=server.openai_url, api_key="") as client:
@@ -80,7 +80,7 @@ def test_headers_of_a_gateway_are_sent_and_not_shown():
         assert "x-gateway" in {key.lower() for key in server.requests[0].headers}
 
 
-def test_a_catalogue_of_ones_own_names_a_provider(tmp_path, monkeypatch):
+def test_a_custom_catalogue_may_name_a_provider(tmp_path, monkeypatch):
     path = tmp_path / "models.json"
     with ScriptedServer(["ok"]) as server:
         entry = {"name": "house-7b", "provider": "house", "window": 9_000}
@@ -121,7 +121,7 @@ def test_the_light_model_is_a_cheaper_sibling_or_the_same(model, sibling):
 
 
 @pytest.mark.requirement("K36")
-def test_a_light_model_that_cannot_read_the_history_is_not_taken():
+def test_a_light_model_that_cannot_read_the_history_is_not_chosen():
     own = Catalogue.load().with_models(
         ModelInfo("large", 1_000_000, 9_000, light="small"), ModelInfo("small", 100_000, 9_000)
     )
@@ -135,7 +135,7 @@ def test_a_light_model_that_cannot_read_the_history_is_not_taken():
 
 
 @pytest.mark.requirement("K36")
-def test_a_model_that_was_named_is_taken_and_what_it_cannot_read_is_said():
+def test_a_named_model_is_chosen_with_a_warning_if_its_window_is_too_small():
     assert choose_summarizer("gpt-4o-mini", "gpt-4o") == choose_summarizer("gpt-4o-mini", "")
     small = choose_summarizer("openai:gpt-4", "gpt-4o")
     assert small.name == "openai:gpt-4"
@@ -145,7 +145,7 @@ def test_a_model_that_was_named_is_taken_and_what_it_cannot_read_is_said():
 
 @pytest.mark.requirement("K36")
 @pytest.mark.parametrize("which", ["same", "light"])
-def test_what_depends_on_the_agents_model_needs_its_name(which):
+def test_a_choice_that_depends_on_the_agents_model_needs_its_name(which):
     with pytest.raises(InputError, match="model="):
         choose_summarizer(which, "")
 
@@ -160,7 +160,7 @@ def test_the_summarizer_is_a_client_of_the_chosen_model(monkeypatch):
     assert (other.dialect, other.reader.window) == ("openai-chat", 272_000)
 
 
-def test_ones_own_catalogue_decides(monkeypatch):
+def test_a_custom_catalogue_decides(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
     own = Catalogue.load().with_models(
         ModelInfo("house-70b", 64_000, 8_000, provider="openai", light="house-7b"),

@@ -1,4 +1,4 @@
-"""What servers that imitate chat completions really send."""
+"""Answers of real servers that are compatible with chat completions."""
 
 from __future__ import annotations
 
@@ -60,30 +60,30 @@ def streamed(*chunks, done: bool = True):
         (None, None),
     ],
 )
-def test_usage_is_read_however_the_cache_is_reported(usage, expected):
+def test_usage_is_read_in_every_way_of_reporting_the_cache(usage, expected):
     assert answer({"content": "ok"}, usage=usage).usage == expected
 
 
-def test_arguments_that_came_as_an_object_become_text():
+def test_arguments_sent_as_an_object_become_text():
     call = {"id": "1", "function": {"name": "read", "arguments": {"path": "ä"}}}
     (found,) = answer({"content": None, "tool_calls": [call]}).calls
     assert (found.id, found.name, found.arguments) == ("1", "read", '{"path": "ä"}')
 
 
-def test_a_call_counts_even_where_the_server_says_stop():
+def test_a_call_sets_the_stop_even_if_the_server_reports_stop():
     call = {"id": "1", "function": {"name": "read", "arguments": "{}"}}
     assert answer({"tool_calls": [call]}, "stop").stop == "tools"
     assert answer({"tool_calls": [call]}, "length").stop == "length"
 
 
-def test_content_in_parts_is_joined_and_the_wire_kept_as_it_came():
+def test_content_in_parts_is_joined_and_the_wire_kept_unchanged():
     content = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     done = answer({"role": "assistant", "content": content, "x": 1})
     assert done.text == "ab"
     assert done.message == {"role": "assistant", "content": content, "x": 1}
 
 
-def test_reasoning_is_no_answer():
+def test_reasoning_is_not_an_answer():
     done = answer({"content": "42", "reasoning_content": "hmm"})
     assert (done.text, done.thinking) == ("42", "hmm")
 
@@ -123,13 +123,13 @@ def test_only_the_first_choice_is_read():
     assert ("".join(piece.text for piece in pieces), done.usage) == ("a", Usage(3, 1))
 
 
-def test_a_stream_without_an_end_is_no_answer():
+def test_a_stream_without_an_end_is_not_an_answer():
     with pytest.raises(ModelError) as caught:
         streamed({"choices": [{"delta": {"content": "a"}}]}, done=False)
     assert caught.value.retry
 
 
-def test_openais_own_models_have_another_name_for_the_cap():
+def test_openai_models_use_another_field_for_the_cap():
     own, other = ModelInfo("gpt-5", provider="openai"), ModelInfo("glm", provider="zhipu")
     for info, key in ((own, "max_completion_tokens"), (other, "max_tokens")):
         body = OpenAIChatProtocol().body(
@@ -146,6 +146,6 @@ def test_openais_own_models_have_another_name_for_the_cap():
         JSON | st.lists(st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=3), max_size=2),
     )
 )
-def test_any_json_is_read_as_an_answer_or_refused_in_words(body):
+def test_any_json_is_read_as_an_answer_or_rejected_with_a_reason(body):
     check_outcome(lambda: OpenAIChatProtocol().read(body))
     check_outcome(lambda: streamed(body)[1])

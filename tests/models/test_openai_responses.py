@@ -32,7 +32,7 @@ def streamed(*events):
     return OpenAIResponsesProtocol().read(assembler.whole())
 
 
-def test_reasoning_is_kept_for_the_next_request_and_told_apart():
+def test_reasoning_is_kept_for_the_next_request_and_separate_from_text():
     thought = {
         "type": "reasoning",
         "id": "r",
@@ -53,7 +53,7 @@ def test_reasoning_is_kept_for_the_next_request_and_told_apart():
         (3, "unknown"),
     ],
 )
-def test_an_incomplete_answer_says_why(reason, stop):
+def test_an_incomplete_answer_has_a_stop_reason(reason, stop):
     body = {"status": "incomplete", "incomplete_details": {"reason": reason}, "output": [MESSAGE]}
     assert read(**body).stop == stop
 
@@ -80,7 +80,7 @@ def test_both_kinds_of_calls_are_read():
     assert done.stop == "tools"
 
 
-def test_items_are_taken_from_the_stream_where_the_last_event_holds_none():
+def test_items_are_read_from_the_stream_if_the_last_event_has_none():
     done = streamed(
         {"type": "response.output_item.done", "output_index": 0, "item": MESSAGE},
         {"type": "response.completed", "response": {"status": "completed", "output": []}},
@@ -88,7 +88,7 @@ def test_items_are_taken_from_the_stream_where_the_last_event_holds_none():
     assert done.text == "a"
 
 
-def test_nothing_is_kept_on_the_server_and_reasoning_comes_back_sealed():
+def test_nothing_is_stored_on_the_server_and_reasoning_is_encrypted():
     info = ModelInfo("gpt-5", provider="openai", thinks=True)
     body = OpenAIResponsesProtocol().body(
         CompletionRequest("gpt-5", info, [MESSAGE], max_tokens=5)
@@ -106,6 +106,6 @@ def test_nothing_is_kept_on_the_server_and_reasoning_comes_back_sealed():
         JSON | st.lists(st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=3), max_size=2),
     )
 )
-def test_any_json_is_read_as_an_answer_or_refused_in_words(body):
+def test_any_json_is_read_as_an_answer_or_rejected_with_a_reason(body):
     check_outcome(lambda: OpenAIResponsesProtocol().read(body))
     check_outcome(lambda: streamed(body))

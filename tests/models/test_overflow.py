@@ -1,4 +1,4 @@
-# ruff: noqa: E501  # what a provider says is one line, as in a table
+# ruff: noqa: E501  # one row per message of a provider
 
 import re
 
@@ -9,7 +9,7 @@ from foldline.errors import InputError
 from foldline.models.overflow import DetectedOverflow, Failure, detect, failure_of, overflow_in
 from foldline.values.messages import Usage
 
-# What each provider says: whose words they are, the limit, what the request took, the words.
+# One row per message: provider, limit, size of the request, text.
 _TABLE = """
 anthropic | 200000 | 210000 | prompt is too long: 210000 tokens > 200000 maximum
 anthropic | 200000 | 210000 | prompt is too long: 210,000 tokens > 200,000
@@ -61,14 +61,14 @@ LIMITS = list(_rows())
 @pytest.mark.requirement("K33", "F55")
 @pytest.mark.parametrize(("provider", "words", "limit", "asked"), LIMITS)
 @pytest.mark.parametrize("status", [400, 413, 422, None])
-def test_every_provider_is_understood_with_its_numbers(provider, words, limit, asked, status):
+def test_the_numbers_of_every_provider_are_read(provider, words, limit, asked, status):
     found = detect(Failure(status=status, text=words))
     assert found is not None
     assert (found.limit, found.requested) == (limit, asked)
     assert found.how == provider or status == 413
 
 
-def test_what_was_reserved_for_the_answer_is_told_apart():
+def test_the_reserve_for_the_answer_is_read_separately():
     found = overflow_in(LIMITS[3][1])
     assert (found.output, found.given) == (10_000, 120_000)
     assert DetectedOverflow("any").given is None
@@ -91,7 +91,7 @@ def test_what_was_reserved_for_the_answer_is_told_apart():
         Failure(stop="overflow"),
     ],
 )
-def test_status_code_class_and_stop_reason_say_it_without_words(failure):
+def test_status_code_class_and_stop_reason_suffice_without_text(failure):
     assert detect(failure) is not None
 
 
@@ -108,7 +108,7 @@ RATES = [
 @pytest.mark.requirement("K33", "F55")
 @pytest.mark.parametrize("words", RATES)
 @pytest.mark.parametrize("status", [429, 413, 400, None])
-def test_a_rate_limit_is_no_overflow_whatever_it_says(words, status):
+def test_a_rate_limit_is_never_an_overflow(words, status):
     assert detect(Failure(status=status, text=words)) is None
 
 
@@ -130,7 +130,7 @@ def test_a_rate_limit_is_no_overflow_whatever_it_says(words, status):
         Failure(),
     ],
 )
-def test_other_errors_are_none(failure):
+def test_other_errors_are_not_overflows(failure):
     assert detect(failure) is None
 
 
@@ -147,7 +147,7 @@ def test_other_errors_are_none(failure):
         ("stop", Usage(7_950, 0), 8_000, False),
     ],
 )
-def test_more_than_the_window_was_taken_silently(stop, usage, window, silent):
+def test_silent_truncation_is_detected(stop, usage, window, silent):
     found = detect(Failure(stop=stop, usage=usage, window=window))
     assert (found is not None) == silent
     if found:
@@ -157,7 +157,7 @@ def test_more_than_the_window_was_taken_silently(stop, usage, window, silent):
 @pytest.mark.requirement("K33")
 def test_a_wrapped_error_is_recognised():
     class PromptTooLong(Exception):
-        """A sentinel of an agent."""
+        """A sentinel exception of an agent."""
 
     with pytest.raises(RuntimeError) as caught:
         raise RuntimeError("the turn failed") from PromptTooLong()
@@ -165,7 +165,7 @@ def test_a_wrapped_error_is_recognised():
 
 
 @pytest.mark.requirement("C19")
-def test_own_detectors_come_first_and_the_known_ones_stay():
+def test_custom_detectors_run_before_the_table():
     def teapot(failure):
         return DetectedOverflow("teapot", 418) if failure.status == 418 else None
 
@@ -175,7 +175,7 @@ def test_own_detectors_come_first_and_the_known_ones_stay():
 
 
 @pytest.mark.parametrize("limit", ["7", "99999999999", "0"], ids=["tiny", "absurd", "zero"])
-def test_a_number_that_is_no_window_is_not_believed(limit):
+def test_an_implausible_limit_is_ignored(limit):
     found = overflow_in(f"prompt is too long: 300 tokens > {limit} maximum")
     assert found == DetectedOverflow("anthropic", None, 300)
 
@@ -204,23 +204,23 @@ def test_a_hostile_text_is_read_in_linear_time():
         (100_000, {"output": 8_192, "margin": 10_000}, 81_809, True),
     ],
 )
-def test_other_agents_decide_the_same_of_what_was_used(window, room, total, over):
+def test_other_agents_decide_the_same_from_usage(window, room, total, over):
     assert (total > Budget.of_window(window, **room).limit) == over
 
 
-def test_messages_below_the_trigger_pass_it_with_system_prompt_and_tools():
+def test_system_prompt_and_tools_count_towards_the_trigger():
     budget = Budget.of_window(100_000, output=0, margin=0)
     assert not budget.is_due(0.8, 75_000)
     assert budget.around(10_000).is_due(0.8, 75_000)
 
 
-def test_failure_of_is_what_detect_reads():
+def test_detect_accepts_the_result_of_failure_of():
     assert detect(failure_of({"error": {"message": "prompt is too long"}})) == DetectedOverflow(
         "any"
     )
 
 
-def test_a_detector_may_just_say_yes_or_no():
+def test_a_detector_may_return_a_bool():
     failure = failure_of(ValueError("the house is full"))
     assert detect(failure, [lambda found: "full" in found.text]) == DetectedOverflow("detector")
     assert detect(failure, [lambda _: False, lambda _: None]) is None

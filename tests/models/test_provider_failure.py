@@ -9,7 +9,7 @@ from foldline.values.messages import Usage
 
 
 class StatusError(Exception):
-    """As the SDKs of OpenAI and Anthropic raise it."""
+    """An exception shaped like those of the OpenAI and Anthropic SDKs."""
 
     def __init__(self, message, status_code=None, body=None, code=None, response=None):
         super().__init__(message)
@@ -28,7 +28,7 @@ def test_an_sdk_exception_is_read_by_status_code_and_body():
     assert read.type.startswith("StatusError Exception")
 
 
-def test_the_body_of_a_gateway_is_read_however_deep_the_error_lies():
+def test_an_error_nested_in_a_gateway_body_is_read():
     inner = json.dumps({"type": "error", "error": {"type": "too_large", "message": "so long"}})
     body = {"error": {"message": "Provider returned error", "metadata": {"raw": inner}}}
     read = failure_of(StatusError("", 400, body))
@@ -54,13 +54,13 @@ def test_bodies_of_several_providers(value, status, text):
     assert (read.status, read.text) == (status, text)
 
 
-def test_the_response_is_read_where_the_exception_has_no_body():
+def test_the_response_is_read_if_the_exception_has_no_body():
     response = SimpleNamespace(status_code=413, text='{"error": {"message": "large"}}')
     read = failure_of(StatusError("", response=response))
     assert (read.status, read.text) == (413, "large")
 
 
-def test_the_text_of_a_response_is_not_read_where_the_exception_has_a_body():
+def test_the_text_of_a_response_is_not_read_if_the_exception_has_a_body():
     class Response:
         reads = 0
 
@@ -88,13 +88,13 @@ def test_causes_and_members_of_a_group_are_read_too():
     assert read.text.splitlines() == ["several (1 sub-exception)", "outer words", "inner words"]
 
 
-def test_what_was_only_going_on_meanwhile_is_not_read():
+def test_an_implicit_context_exception_is_not_read():
     error = RuntimeError("words")
     error.__context__ = StatusError("other", 400)
     assert failure_of(error).status is None
 
 
-def test_an_error_of_foldline_keeps_its_status_code_and_limit():
+def test_a_foldline_error_keeps_status_code_and_limit():
     error = ModelError("too long", status=400, code="context_length_exceeded")
     error.limit = 8_000
     read = failure_of(error)
@@ -150,24 +150,24 @@ def as_object(value):
 
 @pytest.mark.parametrize(("answer", "stop", "usage"), ANSWERS)
 @pytest.mark.parametrize("make", [dict, as_object], ids=["json", "object"])
-def test_an_answer_tells_why_it_stopped_and_what_it_took(answer, stop, usage, make):
+def test_stop_reason_and_usage_of_an_answer_are_read(answer, stop, usage, make):
     read = failure_of(make(answer), window=9)
     assert (read.stop, read.usage, read.window) == (stop, usage, 9)
 
 
-def test_the_words_of_a_model_are_never_taken_for_those_of_its_provider():
+def test_model_text_is_never_read_as_provider_text():
     answer = {"choices": [{"message": {"content": "prompt is too long"}}], "text": "too long"}
     assert failure_of(answer) == Failure()
 
 
-def test_an_error_inside_an_answer_is_one():
+def test_an_error_inside_an_answer_is_read_as_an_error():
     failed = SimpleNamespace(error=SimpleNamespace(code="too_long", message="words"))
     read = failure_of(failed)
     assert (read.code, read.text) == ("too_long", "words")
 
 
 class Hostile(Exception):
-    """Fails wherever it is looked at."""
+    """An exception whose attributes and text all raise."""
 
     def __str__(self):
         raise ValueError
@@ -210,7 +210,7 @@ def endless():
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_whatever_comes_nothing_is_raised(value):
+def test_failure_of_never_raises(value):
     assert isinstance(failure_of(value), Failure)
 
 

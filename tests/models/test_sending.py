@@ -22,7 +22,7 @@ def test_pieces_of_any_size_join_to_the_text_without_the_key(parts: list[str], s
     assert shown == text.replace(KEY, "[redacted]")
 
 
-def test_pieces_of_one_kind_are_not_held_back_behind_those_of_another() -> None:
+def test_pieces_of_one_kind_do_not_wait_for_another_kind() -> None:
     veil = SecretFilter([KEY])
     pieces = [Delta("text", "see sk-"), Delta("call", "{", 0, "run"), Delta("call", "}", 0)]
     shown = [*veil.filter(pieces), *veil.flush()]
@@ -34,6 +34,6 @@ def test_pieces_of_one_kind_are_not_held_back_behind_those_of_another() -> None:
     ]
 
 
-def test_without_a_key_pieces_pass_as_they_are() -> None:
+def test_without_a_key_pieces_pass_unchanged() -> None:
     piece = Delta("text", "")
     assert list(SecretFilter([]).filter([piece])) == [piece]

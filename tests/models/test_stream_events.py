@@ -1,4 +1,4 @@
-"""Server-sent events: the same ones in whatever pieces a stream arrives."""
+"""Server-sent events do not depend on the chunks of a stream."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def events_of(pieces: Iterable[bytes]) -> list[ServerSentEvent]:
 
 
 @given(st.lists(st.integers(1, len(STREAM) - 1), max_size=20))
-def test_events_are_the_same_however_the_stream_is_cut(cuts):
+def test_events_do_not_depend_on_chunk_boundaries(cuts):
     places = sorted({0, *cuts, len(STREAM)})
     assert events_of(STREAM[start:end] for start, end in pairwise(places)) == EVENTS
 
 
-def test_a_byte_order_mark_belongs_to_no_event():
+def test_a_byte_order_mark_is_not_part_of_an_event():
     assert events_of([b"\xef\xbb", b"\xbfdata: 1\n\n"]) == [ServerSentEvent("", "1")]
 
 
-def test_an_event_that_was_cut_off_is_never_returned():
+def test_a_truncated_event_is_never_returned():
     assert events_of([b'data: {"x": 1}\n']) == []
     assert events_of([b""]) == []
 
@@ -56,7 +56,7 @@ PIECES = st.sampled_from([b"data:", b"event:", b" ", b"\r", b"\n", b"\xe4", b"\x
 
 
 @given(st.lists(PIECES | st.binary(max_size=9), max_size=60).map(b"".join))
-def test_any_bytes_give_the_same_events_at_once_and_one_by_one(data):
+def test_any_bytes_give_the_same_events_whole_and_one_by_one(data):
     data += b"\n\n"
     at_once = events_of([data])
     assert events_of(bytes([byte]) for byte in data) == at_once
@@ -64,13 +64,13 @@ def test_any_bytes_give_the_same_events_at_once_and_one_by_one(data):
 
 
 @pytest.mark.parametrize("data", ["", "nothing", "[1]", '{"x"', "[" * 100_000])
-def test_an_event_that_is_no_object_is_an_error_that_passes(data):
+def test_an_event_that_is_not_an_object_is_a_transient_error(data):
     with pytest.raises(ModelError) as caught:
         ServerSentEvent("", data).value()
     assert caught.value.retry
 
 
-def test_one_endless_line_is_taken_in_linear_time():
+def test_a_very_long_line_is_read_in_linear_time():
     line = b"data: x" * 1_000
     assert events_of([line] * 2_000) == []
     assert len(events_of([*[line] * 2_000, b"\n\n"])) == 1

@@ -1,4 +1,4 @@
-"""What a plain HTTP server may do to a request: redirects, floods, drips, compression."""
+"""Misbehaving HTTP servers: redirects, oversized and slow responses, compression."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ANSWER = b'{"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]
 
 
 class Server(ThreadingHTTPServer):
-    """Answers every POST with ``play(handler)`` and keeps what it was sent."""
+    """Answers every POST with ``play(handler)`` and records the requests."""
 
     daemon_threads = True
 
@@ -79,7 +79,7 @@ def ask(server: Server, **limits):
         return client.answer(Ask("x", 10, **{"seconds": 10.0, **limits}))
 
 
-def test_a_redirect_to_another_host_gets_neither_the_key_nor_the_prompt():
+def test_a_redirect_to_another_host_receives_neither_key_nor_prompt():
     with serving(lambda h: h.reply(200)) as other:
         for status in (301, 302, 303, 307, 308):
             with serving(lambda h, s=status: h.reply(s, b"", location=other.url)) as server:
@@ -102,7 +102,7 @@ def test_a_redirect_within_the_host_keeps_the_key(header):
         assert all(KEY in headers["authorization"] for _, headers in server.seen)
 
 
-def test_redirects_in_a_loop_end():
+def test_a_redirect_loop_ends():
     with serving(lambda h: h.reply(307, b"", location=h.path)) as server:
         reply = ask(server)
         assert len(server.seen) <= 5
@@ -112,7 +112,7 @@ def test_redirects_in_a_loop_end():
 @pytest.mark.parametrize("location", ["", "//evil.example/", "http://[", "javascript:alert(1)"])
 def test_a_redirect_to_nowhere_is_an_error(location):
     def play(handler) -> None:
-        # "" is the same place again, which is a circle.
+        # "" is the same URL again, which is a loop.
         handler.reply(307, b"", location=location)
 
     with serving(play) as server:
@@ -121,7 +121,7 @@ def test_a_redirect_to_nowhere_is_an_error(location):
             client.complete([{"role": "user", "content": "x"}])
 
 
-def test_a_flood_is_cut_off():
+def test_a_response_that_is_too_large_is_cut_off():
     def play(handler) -> None:
         handler.send_response(200)
         handler.end_headers()
@@ -135,7 +135,7 @@ def test_a_flood_is_cut_off():
     assert not reply.retry
 
 
-def test_a_drip_does_not_outlast_the_deadline():
+def test_a_slow_response_ends_at_the_deadline():
     def play(handler) -> None:
         handler.send_response(200)
         handler.end_headers()
@@ -153,7 +153,7 @@ def test_a_drip_does_not_outlast_the_deadline():
     assert "in time" in reply.error
 
 
-def test_plain_bytes_are_asked_for_and_compressed_ones_refused():
+def test_uncompressed_responses_are_requested_and_compressed_ones_rejected():
     def play(handler) -> None:
         handler.reply(200, gzip.compress(ANSWER), content_encoding="gzip")
 
@@ -163,7 +163,7 @@ def test_plain_bytes_are_asked_for_and_compressed_ones_refused():
     assert "compressed" in reply.error
 
 
-def test_a_body_that_is_shorter_than_it_says_is_no_answer():
+def test_a_body_shorter_than_its_content_length_is_an_error():
     def play(handler) -> None:
         handler.send_response(200)
         handler.send_header("content-length", str(len(ANSWER) + 5))

@@ -33,7 +33,7 @@ def bench(tmp_path: Path) -> Bench:
 
 
 @pytest.mark.requirement("T6")
-def test_the_files_are_the_truth_whoever_changes_them(bench: Bench) -> None:
+def test_the_files_are_the_source_of_truth_for_all_writers(bench: Bench) -> None:
     catalog = bench.catalog()
     assert catalog.refresh() == {}
     first = write(bench.path, "a.md", "A", "apple")
@@ -47,7 +47,7 @@ def test_the_files_are_the_truth_whoever_changes_them(bench: Bench) -> None:
 
 
 @pytest.mark.requirement("T6")
-def test_a_file_that_is_no_note_is_told_and_left_alone(bench: Bench) -> None:
+def test_an_invalid_file_is_reported_and_left_alone(bench: Bench) -> None:
     write(bench.path, "2025-A.md", "A")
     write(bench.path, "copy.md", "A")
     (bench.path / "mine.md").write_text("# no note\n")
@@ -59,7 +59,7 @@ def test_a_file_that_is_no_note_is_told_and_left_alone(bench: Bench) -> None:
     assert [entry.name for entry in catalog.refresh().values()] == ["2025-A.md"]
     assert {one.name: one.why for one in catalog.troubles} == {
         "copy.md": "it has the same id as 2025-A.md",
-        "large.md": "it has 20,004 bytes, and at most 10,000 are read",
+        "large.md": "it has 20,004 bytes; the limit is 10,000",
         "link.md": "it is a link",
         "mine.md": "it has no front matter between lines of ---",
     }
@@ -69,7 +69,7 @@ def test_a_file_that_is_no_note_is_told_and_left_alone(bench: Bench) -> None:
 
 
 def aged(folder: Path) -> None:
-    """Let files look as if they were written long ago, as far as their readers can tell."""
+    """Make files look as if they were written long ago."""
     stamp = folder.stat().st_ctime_ns + 2 * catalog_module.YOUNG
     while folder.stat().st_ctime_ns < stamp:
         os.utime(folder)
@@ -77,7 +77,7 @@ def aged(folder: Path) -> None:
 
 @pytest.fixture
 def parses(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Every file that is taken apart."""
+    """Record every file that is parsed."""
     seen: list[bytes] = []
     original = catalog_module.parse_file
 
@@ -90,7 +90,7 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
 
 @pytest.mark.requirement("T6")
-def test_another_process_reads_only_what_changed_since(bench: Bench, parses: list[bytes]) -> None:
+def test_another_process_reads_only_later_changes(bench: Bench, parses: list[bytes]) -> None:
     for number in range(5):
         write(bench.path, f"{number}.md", f"N{number}")
     aged(bench.path)
@@ -132,7 +132,7 @@ def keep_changed(bench: Bench, statement: str) -> None:
     connection.close()
 
 
-def test_a_cache_with_nonsense_in_it_is_made_anew(bench: Bench) -> None:
+def test_a_cache_with_invalid_content_is_rebuilt(bench: Bench) -> None:
     write(bench.path, "a.md", "A")
     aged(bench.path)
     keep_changed(bench, "UPDATE files SET fields = '{'")
@@ -150,7 +150,7 @@ def test_a_cache_that_is_a_link_is_not_followed(bench: Bench, tmp_path: Path) ->
     assert target.read_bytes() == b""
 
 
-def test_more_files_than_are_looked_at_are_told(bench: Bench) -> None:
+def test_more_files_than_the_limit_are_reported(bench: Bench) -> None:
     for number in range(4):
         write(bench.path, f"{number}.md", f"N{number}")
     catalog = bench.catalog(most=3)
@@ -183,7 +183,7 @@ def test_in_a_large_folder_replaced_files_are_seen_at_once_and_edited_ones_in_tu
 
 
 @pytest.mark.requirement("T6")
-def test_a_name_that_is_no_unicode_is_a_note_that_the_cache_passes_over(
+def test_a_note_with_an_invalid_unicode_name_is_not_cached(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("foldline.notes.catalog.is_young", lambda *_: False)
@@ -199,9 +199,7 @@ def test_a_name_that_is_no_unicode_is_a_note_that_the_cache_passes_over(
 
 
 @pytest.mark.parametrize("row", [(None, "{}"), ("soon", "{}"), (float("inf"), "{}"), (1, "[1]")])
-def test_a_cache_that_says_nonsense_is_as_good_as_none(
-    bench: Bench, row: tuple[object, str]
-) -> None:
+def test_an_invalid_cache_is_ignored(bench: Bench, row: tuple[object, str]) -> None:
     write(bench.path, "a.md", "A")
     assert CatalogCache(bench.index).rows() == {}
     with sqlite3.connect(bench.index) as connection:
@@ -210,7 +208,7 @@ def test_a_cache_that_says_nonsense_is_as_good_as_none(
     assert set(bench.catalog().refresh()) == {"A"}
 
 
-def test_a_cache_that_another_process_is_writing_stays(
+def test_a_cache_locked_by_another_process_is_kept(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("foldline.notes.catalog.PATIENCE", 0.01)
@@ -223,7 +221,7 @@ def test_a_cache_that_another_process_is_writing_stays(
     connection.close()
 
 
-def test_a_row_that_says_no_note_is_read_anew_and_the_others_are_kept(
+def test_an_invalid_row_is_read_again_and_others_are_kept(
     bench: Bench, parses: list[bytes]
 ) -> None:
     write(bench.path, "a.md", "A")

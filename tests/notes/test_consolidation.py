@@ -36,7 +36,7 @@ def temporary(notes: Notes, title: str, content: str, **known: object) -> Note:
 
 
 def everything(notes: Notes) -> dict[str, tuple[object, ...]]:
-    """What the notes say, without the marks that a change leaves."""
+    """Return the notes without the metadata of changes."""
     return {
         note.id: (note.title, note.content, note.type, note.level, note.tags, note.merged)
         for note in notes.list(limit=999)
@@ -44,7 +44,7 @@ def everything(notes: Notes) -> dict[str, tuple[object, ...]]:
 
 
 @pytest.mark.requirement("E3.1")
-def test_near_duplicates_are_merged_with_nothing_lost_and_their_origin_told(notes: Notes) -> None:
+def test_near_duplicates_are_merged_losslessly_with_their_origin(notes: Notes) -> None:
     old = temporary(notes, "Build fails", f"{SAID}\nPort 8080.", tags=["ci"])
     new = temporary(notes, "Build fails", f"{SAID}\nPort 9090.", tags=["cache"])
     done = notes.consolidate()
@@ -60,7 +60,7 @@ def test_near_duplicates_are_merged_with_nothing_lost_and_their_origin_told(note
 
 
 @pytest.mark.requirement("E3.1")
-def test_a_consolidation_can_be_undone_whole(notes: Notes, clock: Clock) -> None:
+def test_a_consolidation_can_be_undone_completely(notes: Notes, clock: Clock) -> None:
     temporary(notes, "forgotten", "nobody asks for this one")
     clock.now += 40 * 86_400
     temporary(notes, "Build fails", SAID)
@@ -78,7 +78,7 @@ def test_a_consolidation_can_be_undone_whole(notes: Notes, clock: Clock) -> None
 
 
 @pytest.mark.requirement("E3.1")
-def test_what_somebody_changed_since_stays_when_it_is_undone(notes: Notes) -> None:
+def test_later_changes_survive_an_undo(notes: Notes) -> None:
     old = temporary(notes, "Build fails", SAID)
     new = temporary(notes, "Build fails", f"{SAID}\nMore.")
     done = notes.consolidate()
@@ -90,7 +90,7 @@ def test_what_somebody_changed_since_stays_when_it_is_undone(notes: Notes) -> No
 
 
 @pytest.mark.requirement("E3.1")
-def test_a_note_that_others_name_is_promoted(notes: Notes) -> None:
+def test_a_note_cited_by_others_is_promoted(notes: Notes) -> None:
     note = temporary(notes, "Cache", "The runner has 10 GB.", type="conclusion")
     notes.create("Plan", f"Clean the cache, see {note.id}.")
     notes.create("Why", f"Because of {note.id}", type="reference")
@@ -100,7 +100,7 @@ def test_a_note_that_others_name_is_promoted(notes: Notes) -> None:
 
 
 @pytest.mark.requirement("E3.1")
-def test_enough_temporary_notes_consolidate_themselves_and_not_again_at_once(
+def test_enough_temporary_notes_trigger_one_consolidation(
     tmp_path: Path,
 ) -> None:
     levels = LevelSettings(threshold=5)
@@ -115,7 +115,7 @@ def test_enough_temporary_notes_consolidate_themselves_and_not_again_at_once(
 
 
 @pytest.mark.requirement("E3.1")
-def test_what_is_made_comes_back_as_what_it_was_merged_into(tmp_path: Path) -> None:
+def test_creating_a_note_returns_the_note_it_was_merged_into(tmp_path: Path) -> None:
     notes = Notes.open(tmp_path, levels=LevelSettings(threshold=1))
     known = notes.create("Build fails", SAID)
     assert temporary(notes, "Build fails", SAID).id == known.id
@@ -143,7 +143,7 @@ def test_a_second_consolidation_does_nothing(notes: Notes) -> None:
 
 
 @pytest.mark.requirement("E3.1")
-def test_a_crash_between_merging_and_laying_aside_is_mended_by_the_next_one(notes: Notes) -> None:
+def test_a_crash_between_merging_and_deleting_is_repaired_by_the_next_run(notes: Notes) -> None:
     temporary(notes, "Build fails", f"{SAID}\nOne.")
     temporary(notes, "Build fails", f"{SAID}\nTwo.")
     done = notes.consolidate()
@@ -166,13 +166,13 @@ def test_lines_are_added_once() -> None:
 
 
 @pytest.mark.parametrize("id", ["x", "../../lock", "", "0" * 26])
-def test_what_was_never_done_cannot_be_undone(notes: Notes, id: str) -> None:  # noqa: A002
+def test_an_unknown_consolidation_cannot_be_undone(notes: Notes, id: str) -> None:  # noqa: A002
     with pytest.raises(InputError, match="no consolidation"):
         notes.undo(id)
 
 
 @pytest.mark.parametrize("damage", ["", "{}", '{"merges": 3}', "[" * 100_000])
-def test_a_damaged_record_is_told_and_touches_nothing(notes: Notes, damage: str) -> None:
+def test_a_damaged_record_is_reported_and_changes_nothing(notes: Notes, damage: str) -> None:
     temporary(notes, "Build fails", SAID)
     temporary(notes, "Build fails", SAID)
     done = notes.consolidate()
@@ -184,7 +184,7 @@ def test_a_damaged_record_is_told_and_touches_nothing(notes: Notes, damage: str)
 
 
 @pytest.mark.requirement("E3.1")
-def test_notes_that_are_too_large_for_one_stay_apart(tmp_path: Path, clock: Clock) -> None:
+def test_notes_that_are_too_large_to_merge_stay_separate(tmp_path: Path, clock: Clock) -> None:
     limits = NoteLimits(largest=4_096)
     notes = Notes.open(tmp_path, limits=limits, levels=LevelSettings(threshold=2), clock=clock)
     words = "the nightly build fails because the cache of the runner is full"

@@ -17,7 +17,7 @@ from foldline.notes.note import NoteMetadata
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 
 
-def said(id: str, words: str, **known: Any) -> NoteTerms:  # noqa: A002
+def entry(id: str, words: str, **known: Any) -> NoteTerms:  # noqa: A002
     age = known.pop("days", 1)
     at = NOW - timedelta(days=age)
     known = {"level": "temporary", "created_at": at, "updated_at": at, **known}
@@ -33,11 +33,11 @@ def plan(
 @pytest.mark.requirement("E3.1")
 def test_near_duplicates_become_one_the_higher_and_newer() -> None:
     found = plan(
-        said("old", "a b c d e f g h i j", days=3),
-        said("new", "a b c d e f g h i k", days=1),
-        said("task", "p q r s t u", level="task", days=9),
-        said("again", "p q r s t u", days=1),
-        said("other", "a b x y z"),
+        entry("old", "a b c d e f g h i j", days=3),
+        entry("new", "a b c d e f g h i k", days=1),
+        entry("task", "p q r s t u", level="task", days=9),
+        entry("again", "p q r s t u", days=1),
+        entry("other", "a b x y z"),
     )
     assert {(merge.into, merge.sources) for merge in found.merges} == {
         ("new", ("old",)),
@@ -47,16 +47,16 @@ def test_near_duplicates_become_one_the_higher_and_newer() -> None:
 
 def test_notes_of_two_types_and_tasks_are_never_merged() -> None:
     found = plan(
-        said("a", "x y z"),
-        said("b", "x y z", type="reference"),
-        said("c", "x y z", status="pending"),
-        said("d", "x y z", level="project", type="conclusion"),
+        entry("a", "x y z"),
+        entry("b", "x y z", type="reference"),
+        entry("c", "x y z", status="pending"),
+        entry("d", "x y z", level="project", type="conclusion"),
     )
     assert found.merges == ()
 
 
-def test_notes_that_were_noted_on_purpose_are_not_merged_with_each_other() -> None:
-    assert plan(said("a", "x y", level="task"), said("b", "x y", level="task")).merges == ()
+def test_task_notes_are_not_merged_with_each_other() -> None:
+    assert plan(entry("a", "x y", level="task"), entry("b", "x y", level="task")).merges == ()
 
 
 @pytest.mark.requirement("E3.1")
@@ -75,29 +75,29 @@ def test_notes_that_were_noted_on_purpose_are_not_merged_with_each_other() -> No
         ({"type": "conclusion", "level": "project"}, 9, None),
     ],
 )
-def test_what_matters_or_comes_up_again_is_promoted(
+def test_important_or_recurring_notes_are_promoted(
     known: dict[str, Any], cited: int, after: str | None
 ) -> None:
-    found = plan(said("a", "x", **known), cited={"a": cited}).promotions
+    found = plan(entry("a", "x", **known), cited={"a": cited}).promotions
     assert [one.after for one in found] == ([after] if after else [])
     assert all(one.why for one in found)
 
 
 @pytest.mark.requirement("E3.1")
-def test_only_old_temporary_notes_that_nobody_named_expire() -> None:
+def test_only_old_uncited_temporary_notes_expire() -> None:
     found = plan(
-        said("old", "a", days=31),
-        said("young", "b", days=29),
-        said("named", "c", days=31),
-        said("kept", "d", days=400, level="task"),
-        said("open", "e", days=31, status="pending", type="reference"),
+        entry("old", "a", days=31),
+        entry("young", "b", days=29),
+        entry("named", "c", days=31),
+        entry("kept", "d", days=400, level="task"),
+        entry("open", "e", days=31, status="pending", type="reference"),
         cited={"named": 1},
     )
     assert found.expired == ("old",)
 
 
 def test_many_alike_notes_are_compared_in_bounded_time() -> None:
-    notes = [said(f"{n:04d}", f"build failed again step{n % 7} host{n}") for n in range(2_000)]
+    notes = [entry(f"{n:04d}", f"build failed again step{n % 7} host{n}") for n in range(2_000)]
     found = plan(*notes, alike=0.6)
     gone = [source for merge in found.merges for source in merge.sources]
     assert len(gone) == len(set(gone))
@@ -108,10 +108,10 @@ def test_many_alike_notes_are_compared_in_bounded_time() -> None:
     "wrong",
     [{"threshold": 0}, {"alike": 0}, {"alike": 1.1}, {"promote_at": 0}, {"expire_days": -1}],
 )
-def test_settings_make_sense(wrong: dict[str, Any]) -> None:
+def test_invalid_settings_are_errors(wrong: dict[str, Any]) -> None:
     with pytest.raises(BudgetError):
         LevelSettings(**wrong)
 
 
 def test_a_time_beyond_all_calendars_expires_nothing() -> None:
-    assert plan(said("old", "a b c", days=9_000), expire_days=1e11).expired == ()
+    assert plan(entry("old", "a b c", days=9_000), expire_days=1e11).expired == ()

@@ -1,4 +1,4 @@
-"""Real processes that write notes at once, and that are killed at any moment."""
+"""Real processes that write notes concurrently, and that are killed at any moment."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def start(code: str, *words: object) -> subprocess.Popen[str]:
 
 
 def killed(process: subprocess.Popen[str], lines: int) -> list[list[str]]:
-    """Kill a process after it said so many lines; return all that it said whole."""
+    """Kill a process after a number of lines; return its complete lines."""
     assert process.stdout
     said = [process.stdout.readline() for _ in range(lines)]
     process.send_signal(signal.SIGKILL)
@@ -107,11 +107,11 @@ def test_a_kill_loses_at_most_the_step_that_was_under_way(tmp_path: Path, seed: 
             one.id for one in notes._store.refresh().values() for one in [one.metadata]
         } == set(there)
     halves = len(there.keys() | trash) - len(steps["created"])
-    assert 0 <= halves <= 4  # at most one a kill was made without being told
+    assert 0 <= halves <= 4  # at most one per kill was created without being reported
 
 
 @pytest.mark.requirement("E4.3")
-def test_a_killed_run_is_taken_up_where_it_was(tmp_path: Path) -> None:
+def test_a_killed_run_is_resumed(tmp_path: Path) -> None:
     notes = Notes.open(tmp_path)
     before: list[str] = []
     for number in range(12):
@@ -120,7 +120,7 @@ def test_a_killed_run_is_taken_up_where_it_was(tmp_path: Path) -> None:
     begun = [one for what, one in said if what == "begun"]
     assert begun == before[: len(begun)]
     graph = notes.tasks.graph()
-    states = [graph.standings[one].state for one in before]
+    states = [graph.states[one].state for one in before]
     assert states.count("running") <= 1
     assert states[: len(begun) - 1] == ["done"] * (len(begun) - 1)
     again: list[str] = []

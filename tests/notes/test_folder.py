@@ -19,7 +19,7 @@ def folder(tmp_path: Path) -> Folder:
 @pytest.mark.parametrize(
     "name", ["../x", "/etc/passwd", "..", ".", "", "a/b", "a\\b", "a\0b", "x" * 300]
 )
-def test_no_name_leads_out_of_the_folder(folder: Folder, name: str) -> None:
+def test_no_name_escapes_the_folder(folder: Folder, name: str) -> None:
     for use in (
         lambda: folder.read(name, 10),
         lambda: folder.create(name, b""),
@@ -38,7 +38,7 @@ def test_links_are_not_followed(folder: Folder, tmp_path: Path) -> None:
     (folder.path / "link.md").symlink_to(secret)
     with pytest.raises(BrokenNote, match="link"):
         folder.read("link.md", 10)
-    folder.replace("link.md", b"mine")  # takes the place of the link, not of what it leads to
+    folder.replace("link.md", b"mine")  # replaces the link, not its target
     assert secret.read_text() == "s"
     (tmp_path / "other").mkdir()
     (folder.path / "sub").symlink_to(tmp_path / "other")
@@ -46,7 +46,7 @@ def test_links_are_not_followed(folder: Folder, tmp_path: Path) -> None:
         folder.subfolder("sub")
 
 
-def test_a_pipe_or_a_folder_is_no_file_and_nothing_waits_for_it(folder: Folder) -> None:
+def test_a_pipe_or_a_folder_is_refused_without_blocking(folder: Folder) -> None:
     os.mkfifo(folder.path / "pipe.md")
     (folder.path / "sub.md").mkdir()
     for name in ("pipe.md", "sub.md"):
@@ -66,7 +66,7 @@ def test_a_new_file_never_takes_the_place_of_another(folder: Folder) -> None:
         folder.create("a", b"second")
     assert folder.read("a", 10)[0] == b"first"
     folder.create("b", b"b")
-    with pytest.raises(StoreError, match="in the way"):
+    with pytest.raises(StoreError, match="already exists"):
         folder.move("b", folder, "a")
     assert folder.names() == ["a", "b"]
 
@@ -79,7 +79,7 @@ def test_a_file_in_the_place_of_another_keeps_its_mode(folder: Folder) -> None:
     assert folder.read("a", 10)[0] == b"second"
 
 
-def test_what_a_crash_left_is_swept_when_it_is_old(folder: Folder) -> None:
+def test_old_temporary_files_of_a_crash_are_removed(folder: Folder) -> None:
     for name in ("old", "new"):
         (folder.path / f"{PART}{name}").write_text("half")
     os.utime(folder.path / f"{PART}old", (0, 0))
@@ -89,13 +89,13 @@ def test_what_a_crash_left_is_swept_when_it_is_old(folder: Folder) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written_is_said(folder: Folder) -> None:
+def test_an_unwritable_folder_is_an_error(folder: Folder) -> None:
     folder.path.chmod(0o500)
     with pytest.raises(StoreError, match="cannot be written"):
         folder.create("a", b"")
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot be made"):
+    with pytest.raises(StoreError, match="cannot be created"):
         Folder(tmp_path / "file" / "notes")

@@ -62,7 +62,7 @@ def test_edits_by_hand_are_on_the_page_after_the_next_change_or_when_it_is_close
     assert any("[By hand again]" in line for line in lines(notes))
 
 
-def test_the_page_is_no_note_and_is_never_read_back(notes: Notes) -> None:
+def test_the_page_is_not_a_note_and_is_never_read_back(notes: Notes) -> None:
     note = notes.create("One")
     page_file = notes.folder / "INDEX.md"
     page_file.write_text(f"{MARK}\n- [Made up](made-up.md)\n")
@@ -74,7 +74,7 @@ def test_the_page_is_no_note_and_is_never_read_back(notes: Notes) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text", "link", "folder"])
-def test_a_file_of_somebody_else_with_its_name_is_left_alone(tmp_path: Path, kind: str) -> None:
+def test_a_foreign_file_with_its_name_is_left_alone(tmp_path: Path, kind: str) -> None:
     place, elsewhere = tmp_path / "notes" / "INDEX.md", tmp_path / "elsewhere.md"
     place.parent.mkdir()
     elsewhere.write_text(f"{MARK}\nmine")
@@ -100,7 +100,7 @@ def test_a_title_is_text_on_one_line_of_the_page(notes: Notes) -> None:
     assert line.endswith("· \\[t\\]")
 
 
-def test_the_page_may_be_shorter_or_left_out(tmp_path: Path) -> None:
+def test_the_page_can_be_limited_or_disabled(tmp_path: Path) -> None:
     with Notes.open(tmp_path / "none", limits=NoteLimits(listed=0)) as none:
         none.create("One")
     assert not (none.folder / "INDEX.md").exists()
@@ -118,13 +118,13 @@ def test_a_folder_without_notes_gets_no_page(notes: Notes) -> None:
     assert "0 notes" in page(notes)
 
 
-def test_a_folder_that_is_gone_can_be_closed(notes: Notes) -> None:
+def test_a_deleted_folder_can_be_closed(notes: Notes) -> None:
     notes.folder.rename(notes.folder.with_name("moved"))
     notes.close()
     assert not notes.folder.exists()
 
 
-def test_in_a_large_folder_the_page_waits(notes: Notes) -> None:
+def test_in_a_large_folder_the_page_is_delayed(notes: Notes) -> None:
     now = [100.0]
     listing = IndexPage(notes._store.folder, 10, lambda: now[0])
     notes.create("One")

@@ -32,7 +32,7 @@ Body
 
 
 @given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=6), TEXT)
-def test_whatever_is_written_is_read_again(fields: dict[str, object], body: str) -> None:
+def test_any_written_value_is_read_back(fields: dict[str, object], body: str) -> None:
     page = parse_file(format_file(fields, body))
     assert page.fields == fields
     assert page.body == body
@@ -50,7 +50,7 @@ def test_a_change_changes_nothing_else(
 
 
 @pytest.mark.requirement("T6")
-def test_what_a_person_wrote_stays_where_and_as_it_was() -> None:
+def test_text_of_a_person_stays_unchanged_in_place() -> None:
     new = patch_file(
         parse_file(BY_HAND), {"title": "New: title", "tags": ["c"], "more": "x"}, "Body"
     )
@@ -100,7 +100,7 @@ def test_a_header_in_one_line_can_be_changed_too() -> None:
         (b"---\nid: a\x00\n---\n", "YAML"),
     ],
 )
-def test_what_cannot_be_read_is_said_and_costs_nothing(data: bytes, why: str | None) -> None:
+def test_an_unreadable_file_is_reported_cheaply(data: bytes, why: str | None) -> None:
     if why is None:
         assert parse_file(data).fields == {"a": "1"}
         return
@@ -110,7 +110,7 @@ def test_what_cannot_be_read_is_said_and_costs_nothing(data: bytes, why: str | N
 
 @pytest.mark.requirement("T6")
 @pytest.mark.parametrize("head", ["{\nid: X1,\ntitle: Old\n}\n", "  id: X1\n  title: Old\n"])
-def test_fields_that_do_not_stand_at_the_margin_are_changed_as_well(head: str) -> None:
+def test_indented_fields_can_be_changed(head: str) -> None:
     page = parse_file(f"---\n{head}---\n\nBody\n".encode())
     after = parse_file(patch_file(page, {"title": "New"}, page.body))
     assert after.fields == {"id": "X1", "title": "New"}

@@ -32,30 +32,30 @@ BOOK = {
 }
 
 
-def test_a_note_with_the_fields_of_the_book_is_read() -> None:
+def test_a_note_with_the_reference_fields_is_read() -> None:
     card = to_metadata(BOOK)
     assert card.created_at == datetime(2025, 1, 19, 15, 30, tzinfo=UTC)
     assert (card.type, card.level, card.version) == ("task_state", "task", 1)
 
 
-def test_what_is_read_is_written_again() -> None:
+def test_a_note_survives_a_round_trip() -> None:
     fields = to_fields(to_metadata(BOOK))
     again = {name: str(v) if isinstance(v, int) else v for name, v in fields.items()}
     assert to_metadata(again) == to_metadata(BOOK)
 
 
-def test_what_a_person_typed_is_read_kindly() -> None:
+def test_hand_typed_fields_are_read_leniently() -> None:
     card = to_metadata({"id": "a", "type": " Blocker ", "tags": "one, two,one,", "mine": ["x"]})
     assert (card.title, card.type, card.tags) == ("a", "blocker", ("one", "two"))
     assert card.extra == {"mine": ["x"]}
 
 
-def test_a_ulid_tells_when_a_note_was_made() -> None:
+def test_a_ulid_holds_the_creation_time() -> None:
     card = to_metadata({"id": UlidMaker(lambda: 1_000.0)()})
     assert card.created_at.timestamp() == card.updated_at.timestamp() == 1_000.0
 
 
-def test_only_what_differs_is_a_change() -> None:
+def test_only_different_fields_are_changes() -> None:
     before = to_metadata(BOOK | {"outcome": "x"})
     assert changed_fields(before, before) == {}
     after = to_metadata(BOOK | {"tags": []})
@@ -65,8 +65,8 @@ def test_only_what_differs_is_a_change() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "why"),
     [
-        ("id", "", "no id"),
-        ("id", "../x", "no id"),
+        ("id", "", "no valid id"),
+        ("id", "../x", "no valid id"),
         ("id", ["a"], "id is not text"),
         ("type", "idea", "not one of task_state"),
         ("tags", {"a": "b"}, "tags is not a list"),
@@ -78,7 +78,7 @@ def test_only_what_differs_is_a_change() -> None:
         ("status", "soon", "not one of pending"),
     ],
 )
-def test_a_field_that_makes_no_sense_is_named(field: str, value: object, why: str) -> None:
+def test_an_invalid_field_is_named(field: str, value: object, why: str) -> None:
     with pytest.raises(BrokenNote, match=why):
         to_metadata(BOOK | {field: value})
 
@@ -96,7 +96,7 @@ DAY = datetime(2025, 1, 19, tzinfo=UTC)
         ("a" * 10_000, f"2025-01-19-{'a' * 80}-X1.md"),
     ],
 )
-def test_a_file_name_can_be_read_and_leads_nowhere(title: str, name: str) -> None:
+def test_a_file_name_is_readable_and_safe(title: str, name: str) -> None:
     assert file_name(DAY, title, "X1") == name
 
 
@@ -124,12 +124,12 @@ def test_a_title_is_kept_whole_up_to_its_limit() -> None:
 
 
 @pytest.mark.parametrize("empty", ["", " \n\t", "\x00\x1b", "\u202e"])
-def test_a_title_says_something(empty: str) -> None:
+def test_an_empty_title_is_refused(empty: str) -> None:
     with pytest.raises(InputError, match="title"):
         check_title(empty)
 
 
-def test_ids_of_one_maker_grow_even_when_the_clock_stands_or_goes_back() -> None:
+def test_ids_of_one_maker_grow_even_if_the_clock_stops_or_goes_back() -> None:
     times = iter([5.0, 5.0, 5.0, 3.0, 1.0, 6.0])
     make = UlidMaker(lambda: next(times))
     made = [make() for _ in range(6)]
@@ -152,7 +152,7 @@ def test_the_time_of_an_id_is_read_back() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "note_1", "8" + "Z" * 25, "0" * 25 + "U", "0" * 27])
-def test_what_is_no_ulid_has_no_time(wrong: str) -> None:
+def test_an_invalid_ulid_has_no_time(wrong: str) -> None:
     assert ulid_milliseconds(wrong) is None
 
 

@@ -63,7 +63,7 @@ def test_a_history_that_a_crash_left_ahead_is_used_and_never_overwritten(shelf: 
 
 
 @pytest.mark.requirement("T6")
-def test_what_is_deleted_can_be_brought_back(shelf: NoteStore) -> None:
+def test_a_deleted_note_can_be_restored(shelf: NoteStore) -> None:
     note = make(shelf)
     name = file_of(shelf, note).name
     shelf.move_to_trash(note.id)
@@ -78,7 +78,7 @@ def test_what_is_deleted_can_be_brought_back(shelf: NoteStore) -> None:
 
 
 @pytest.mark.requirement("T6")
-def test_a_note_is_not_made_in_the_place_of_one_that_was_deleted(shelf: NoteStore) -> None:
+def test_a_new_note_never_replaces_a_deleted_one(shelf: NoteStore) -> None:
     first = make(shelf)
     shelf.move_to_trash(first.id)
     second = make(shelf)
@@ -98,7 +98,7 @@ def test_a_broken_file_is_neither_read_nor_written(shelf: NoteStore) -> None:
     assert shelf.versions(note.id) == ()
 
 
-def test_a_note_is_found_where_somebody_moved_it(shelf: NoteStore) -> None:
+def test_a_moved_note_is_found(shelf: NoteStore) -> None:
     note = make(shelf)
     file_of(shelf, note).rename(shelf.folder.path / "renamed.md")
     assert shelf.read(note.id) == note
@@ -117,13 +117,13 @@ def test_a_change_that_fails_leaves_the_note(shelf: NoteStore) -> None:
     assert shelf.read(note.id) == note
 
 
-def test_the_folder_has_a_limit_that_is_said(tmp_path: Path) -> None:
+def test_the_limit_of_the_folder_is_an_error(tmp_path: Path) -> None:
     shelf = NoteStore(tmp_path, NoteLimits(most=2))
     make(shelf)
     make(shelf)
-    with pytest.raises(StoreError, match="holds 2 notes"):
+    with pytest.raises(StoreError, match="the limit of 2 notes"):
         make(shelf)
-    with pytest.raises(StoreError, match="holds 2 notes"):
+    with pytest.raises(StoreError, match="the limit of 2 notes"):
         make(NoteStore(tmp_path, NoteLimits(most=2)))
     assert len(shelf.refresh()) == 2
 
@@ -134,7 +134,7 @@ def test_limits_make_sense(wrong: dict[str, int]) -> None:
         NoteLimits(**wrong)
 
 
-def test_who_waits_too_long_for_another_writer_is_told(shelf: NoteStore) -> None:
+def test_waiting_too_long_for_another_writer_is_an_error(shelf: NoteStore) -> None:
     note, ready, done = make(shelf), threading.Event(), threading.Event()
     path = shelf.data.path / "lock"
 
@@ -155,14 +155,14 @@ def test_who_waits_too_long_for_another_writer_is_told(shelf: NoteStore) -> None
     assert shelf.rewrite(note.id, lambda n: replace(n, title="x")).title == "x"
 
 
-def test_what_belongs_to_one_machine_is_kept_out_of_git(shelf: NoteStore) -> None:
+def test_machine_local_files_are_ignored_by_git(shelf: NoteStore) -> None:
     ignored = (shelf.data.path / ".gitignore").read_text()
     assert {"/lock", "/running", "/index.db*"} <= set(ignored.splitlines())
     assert "history" not in ignored
 
 
 @pytest.mark.requirement("T6")
-def test_what_could_not_be_read_again_is_not_written(shelf: NoteStore) -> None:
+def test_unreadable_content_is_never_written(shelf: NoteStore) -> None:
     with pytest.raises(InputError, match="could not be read again"):
         make(shelf, "a" + "\u00ad" * 16_000)  # each is escaped, and takes ten characters
     assert not list(shelf.folder.path.glob("*.md"))

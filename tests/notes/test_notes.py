@@ -26,7 +26,7 @@ def notes(tmp_path: Path) -> Notes:
 
 
 @pytest.mark.requirement("T6")
-def test_a_note_is_a_file_that_people_can_read(notes: Notes) -> None:
+def test_a_note_is_a_readable_file(notes: Notes) -> None:
     note = notes.create(
         "重构项目 - 第一阶段",
         "## 完成情况\n\n已完成。",
@@ -55,7 +55,7 @@ HOSTILE: tuple[Any, ...] = (
 
 @pytest.mark.requirement("T6")
 @pytest.mark.parametrize("given", HOSTILE, ids=range(len(HOSTILE)))
-def test_whatever_a_note_says_it_is_read_as_it_was_made(notes: Notes, given: Any) -> None:
+def test_any_note_is_read_as_it_was_created(notes: Notes, given: Any) -> None:
     note = notes.create(**given)
     again = Notes.open(notes.folder)
     assert again.read(note.id) == note
@@ -83,7 +83,7 @@ def test_lists_and_pages_begin_with_the_newest(notes: Notes) -> None:
 
 
 @pytest.mark.requirement("T6")
-def test_search_ranks_english_and_chinese_and_what_is_no_word(notes: Notes) -> None:
+def test_search_ranks_english_chinese_and_substrings(notes: Notes) -> None:
     notes.create("数据库慢查询问题", "发现多个慢查询,影响系统性能", type="blocker", tags=["db"])
     notes.create("Login", "The retries of getUserName time out behind the proxy.")
     notes.create("依赖冲突", "某些第三方库版本不兼容 requirements.txt")
@@ -116,7 +116,7 @@ def test_search_sees_every_change_at_once(notes: Notes) -> None:
     assert not notes.search("bananas")
 
 
-def test_an_update_changes_what_it_names_and_keeps_what_was(notes: Notes) -> None:
+def test_an_update_changes_named_fields_and_keeps_the_earlier_version(notes: Notes) -> None:
     note = notes.create("one", "said", tags=["a"], source="x.py:3")
     after = notes.update(note.id, type="conclusion", tags=[], version=1)
     assert (after.title, after.content, after.source) == ("one", "said", "x.py:3")
@@ -146,7 +146,7 @@ def test_an_update_changes_what_it_names_and_keeps_what_was(notes: Notes) -> Non
         {"tags": [*map(str, range(99))]},
     ],
 )
-def test_what_makes_no_sense_is_refused_and_nothing_is_written(notes: Notes, wrong: Any) -> None:
+def test_invalid_input_is_refused_and_nothing_is_written(notes: Notes, wrong: Any) -> None:
     note = notes.create("one")
     with pytest.raises(InputError):
         notes.update(note.id, **wrong)
@@ -157,7 +157,7 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_written(notes: Notes, wro
 
 @pytest.mark.requirement("T6")
 @pytest.mark.parametrize("id", ["", "../x", "/etc/passwd", "x\0", "nobody", "." * 500])
-def test_an_id_of_nobody_is_not_found_whatever_is_asked(notes: Notes, id: str) -> None:  # noqa: A002
+def test_an_unknown_id_is_not_found_by_any_method(notes: Notes, id: str) -> None:  # noqa: A002
     notes.create("one")
     for use in (notes.read, notes.delete, notes.restore, lambda one: notes.update(one, title="x")):
         with pytest.raises(UnknownNote):
@@ -172,7 +172,7 @@ def test_the_end_of_an_id_is_enough_where_it_fits_one(notes: Notes) -> None:
     assert notes.restore(note.id[-6:]) == note
 
 
-def test_a_summary_counts_and_names_what_is_no_note(notes: Notes) -> None:
+def test_a_summary_counts_notes_and_names_invalid_files(notes: Notes) -> None:
     for n in range(7):
         notes.create(f"note {n}", type="action" if n % 2 else "blocker")
     notes.tasks.add("build")

@@ -1,4 +1,4 @@
-"""The page about notes: what stands there runs, and its numbers are the real ones."""
+"""The documentation of notes: its code runs, and its numbers are the actual ones."""
 
 from __future__ import annotations
 

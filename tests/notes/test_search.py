@@ -15,7 +15,7 @@ def notes(tmp_path: Path) -> Notes:
 
 
 @pytest.mark.requirement("T6")
-def test_a_packet_is_what_a_context_needs(notes: Notes) -> None:
+def test_a_packet_has_the_fields_of_a_context(notes: Notes) -> None:
     note = notes.create("慢查询", "发现多个慢查询", type="blocker", tags=["db"])
     (packet,) = notes.packets("慢查询")
     assert packet.content == "[笔记: 慢查询]\n类型: blocker\n\n发现多个慢查询"
@@ -28,7 +28,7 @@ def test_a_packet_is_what_a_context_needs(notes: Notes) -> None:
     assert 0 < packet.metadata["strength"] <= 1
 
 
-def test_types_matter_in_the_order_of_the_book() -> None:
+def test_types_are_weighted_in_the_reference_order() -> None:
     assert RELEVANCE["blocker"] > RELEVANCE["action"] > RELEVANCE["task_state"]
     assert RELEVANCE["task_state"] > RELEVANCE["conclusion"] > RELEVANCE["general"]
 

@@ -20,7 +20,7 @@ def task(id: str, *needs: str, status: Status | None = "pending") -> NoteMetadat
 
 
 def states(*tasks: NoteMetadata) -> dict[str, str]:
-    return {one: standing.state for one, standing in TaskGraph(tasks).standings.items()}
+    return {one: state.state for one, state in TaskGraph(tasks).states.items()}
 
 
 @pytest.mark.requirement("E4.3")
@@ -36,22 +36,22 @@ def test_tasks_are_in_the_order_in_which_others_set_them_free() -> None:
 
 
 @pytest.mark.requirement("E4.3")
-def test_a_failure_blocks_all_that_follows_and_says_why() -> None:
+def test_a_failure_blocks_all_dependents_with_the_reason() -> None:
     failed, free = task("a", status="failed"), task("free")
     graph = TaskGraph([failed, task("b", "a"), task("c", "b"), free, task("d", "free")])
-    assert {one: s.state for one, s in graph.standings.items()} == {
+    assert {one: s.state for one, s in graph.states.items()} == {
         "a": "failed", "b": "blocked", "c": "blocked", "free": "ready", "d": "waiting",
     }  # fmt: skip
-    assert graph.standings["c"].because == ("a",)
-    assert graph.standings["b"].why == "'a' failed"
+    assert graph.states["c"].because == ("a",)
+    assert graph.states["b"].why == "'a' failed"
 
 
-def test_a_need_that_is_gone_blocks() -> None:
-    assert TaskGraph([task("a", "deleted")]).standings["a"].why == "deleted is no longer a task"
+def test_a_missing_dependency_blocks() -> None:
+    assert TaskGraph([task("a", "deleted")]).states["a"].why == "deleted is no longer a task"
 
 
 @pytest.mark.requirement("E4.3")
-def test_the_parallel_limit_counts_what_runs() -> None:
+def test_the_parallel_limit_counts_running_tasks() -> None:
     graph = TaskGraph([task("a", status="running"), task("b"), task("c"), task("d")])
     assert [card.id for card in graph.ready(2)] == ["b"]
     assert graph.ready(1) == ()
@@ -61,7 +61,7 @@ def test_the_parallel_limit_counts_what_runs() -> None:
 def test_the_longest_way_ahead_begins_first() -> None:
     graph = TaskGraph([task("a"), task("b"), task("c", "b"), task("d", "c")])
     assert [card.id for card in graph.ready()] == ["b", "a"]
-    assert graph.standings["b"].height == 2
+    assert graph.states["b"].height == 2
 
 
 @pytest.mark.requirement("E4.3")
@@ -69,14 +69,14 @@ def test_a_cycle_in_edited_files_is_named_and_stops_nothing_else() -> None:
     graph = TaskGraph([task("a", "c"), task("b", "a"), task("c", "b"), task("d", "a"), task("e")])
     assert [card.id for card in graph.ready()] == ["e"]
     assert graph.cycles == (("a", "c", "b", "a"),)
-    assert "a → c → b → a" in graph.standings["d"].why
+    assert "a → c → b → a" in graph.states["d"].why
     assert set(graph.order) == {"e"}
 
 
 def test_long_chains_need_no_recursion() -> None:
     chain = [task(f"{n:05d}", f"{n - 1:05d}") for n in range(1, 5_000)]
     graph = TaskGraph([task("00000"), *chain])
-    assert graph.standings["00000"].height == 4_999
+    assert graph.states["00000"].height == 4_999
     ring = TaskGraph([task("00000", "04999"), *chain])
     assert [len(found) for found in ring.cycles] == [5_001]
 
@@ -91,12 +91,12 @@ def test_long_chains_need_no_recursion() -> None:
         max_size=13,
     )
 )
-def test_every_task_has_a_standing_and_ready_ones_need_nothing_open(
+def test_every_task_has_a_state_and_ready_ones_have_no_open_dependency(
     drawn: dict[int, tuple[set[int], Status]],
 ) -> None:
     entries = [task(str(n), *map(str, sorted(needs)), status=s) for n, (needs, s) in drawn.items()]
     graph = TaskGraph(entries)
-    assert graph.standings.keys() == graph.tasks.keys()
+    assert graph.states.keys() == graph.tasks.keys()
     done = {card.id for card in entries if card.status == "done"}
     for one in graph.ready():
         assert set(one.needs) <= done
@@ -108,7 +108,7 @@ def test_every_task_has_a_standing_and_ready_ones_need_nothing_open(
         assert all(place[need] < place[one] for need in graph.tasks[one].needs if need in place)
 
 
-def test_a_way_back_is_found_with_both_ends() -> None:
+def test_a_cycle_is_returned_with_both_ends() -> None:
     assert find_cycle({"a": ["b"], "b": ["c", "d"], "d": ["a"]}, "a") == ("a", "b", "d", "a")
     assert find_cycle({"a": ["a"]}, "a") == ("a", "a")
     assert find_cycle({"a": ["b"], "b": ["b"]}, "a") == ()

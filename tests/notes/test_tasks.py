@@ -15,14 +15,14 @@ def notes(tmp_path: Path) -> Notes:
 
 
 @pytest.mark.requirement("E4.3")
-def test_dependencies_stand_in_the_file_of_the_task(notes: Notes) -> None:
+def test_dependencies_are_stored_in_the_file_of_the_task(notes: Notes) -> None:
     build = notes.tasks.add("Build", "make all", tags=["ci"])
     ship = notes.tasks.add("Ship", needs=[build.id])
     (path,) = notes.folder.glob("*ship*.md")
     assert f"status: pending\nneeds: [{build.id}]\n" in path.read_text()
     assert [card.id for card in notes.tasks.ready()] == [build.id]
     other = Notes.open(notes.folder)
-    assert other.tasks.graph().standings[ship.id].state == "waiting"
+    assert other.tasks.graph().states[ship.id].state == "waiting"
 
 
 @pytest.mark.parametrize(("tags", "kept"), [("ci, ready", ("ci", "ready")), (None, ())])
@@ -34,7 +34,7 @@ def test_a_task_takes_tags_with_commas_and_neither_tags_nor_content(
 
 
 @pytest.mark.requirement("E4.3")
-def test_a_cycle_is_refused_with_its_way(notes: Notes) -> None:
+def test_a_cycle_is_refused_with_its_path(notes: Notes) -> None:
     first = notes.tasks.add("A")
     second = notes.tasks.add("B", needs=[first.id])
     third = notes.tasks.add("C", needs=[second.id])
@@ -44,27 +44,27 @@ def test_a_cycle_is_refused_with_its_way(notes: Notes) -> None:
     with pytest.raises(CyclicTasks, match="A → A"):
         notes.tasks.need(first.id, first.id)
     assert notes.read(first.id).needs == ()
-    notes.tasks.spare(second.id, first.id)
+    notes.tasks.remove_needs(second.id, first.id)
     assert notes.tasks.need(first.id, third.id).needs == (third.id,)
 
 
 @pytest.mark.requirement("E4.3")
-def test_a_failed_task_blocks_and_frees_again_when_it_is_mended(notes: Notes) -> None:
+def test_a_failed_task_blocks_until_it_is_repaired(notes: Notes) -> None:
     build = notes.tasks.add("Build")
     ship = notes.tasks.add("Ship", needs=[build.id])
     notes.tasks.start(build.id)
     failed = notes.tasks.fail(build.id, "exit code 2\nin\x1b[31m step 3")
     assert failed.outcome == "exit code 2 in [31m step 3"
-    standing = notes.tasks.graph().standings[ship.id]
-    assert (standing.state, standing.because) == ("blocked", (build.id,))
-    with pytest.raises(NoteConflict, match="cannot begin: 'Build' failed"):
+    state = notes.tasks.graph().states[ship.id]
+    assert (state.state, state.because) == ("blocked", (build.id,))
+    with pytest.raises(NoteConflict, match="cannot start: 'Build' failed"):
         notes.tasks.start(ship.id)
     notes.tasks.reopen(build.id)
     notes.tasks.finish(build.id, "ok")
     assert notes.tasks.start(ship.id).status == "running"
 
 
-def test_a_task_takes_only_steps_that_make_sense(notes: Notes) -> None:
+def test_a_task_refuses_invalid_transitions(notes: Notes) -> None:
     task, note = notes.tasks.add("Build"), notes.create("no task")
     assert notes.tasks.start(task.id).attempts == 1
     with pytest.raises(NoteConflict, match="is running"):
@@ -86,13 +86,13 @@ def test_a_task_takes_only_steps_that_make_sense(notes: Notes) -> None:
     ]
 
 
-def test_deleting_a_task_blocks_what_needs_it_until_it_is_back(notes: Notes) -> None:
+def test_deleting_a_task_blocks_its_dependents_until_it_is_restored(notes: Notes) -> None:
     build = notes.tasks.add("Build")
     ship = notes.tasks.add("Ship", needs=[build.id])
     notes.delete(build.id)
-    assert notes.tasks.graph().standings[ship.id].state == "blocked"
+    assert notes.tasks.graph().states[ship.id].state == "blocked"
     notes.restore(build.id)
-    assert notes.tasks.graph().standings[ship.id].state == "waiting"
+    assert notes.tasks.graph().states[ship.id].state == "waiting"
 
 
 def test_a_long_outcome_is_cut(notes: Notes) -> None:
@@ -101,7 +101,7 @@ def test_a_long_outcome_is_cut(notes: Notes) -> None:
 
 
 def diamond(notes: Notes) -> dict[str, str]:
-    """One task, two that need it, one that needs both."""
+    """One task, two that depend on it, one that depends on both."""
     top = notes.tasks.add("top").id
     left, right = (notes.tasks.add(name, needs=[top]).id for name in ("left", "right"))
     return {
@@ -160,7 +160,7 @@ def test_never_more_than_the_limit_run_at_once_and_as_many_as_can(
 
 
 @pytest.mark.requirement("E4.3")
-def test_a_failure_blocks_what_needs_it_and_stops_nothing_else(notes: Notes) -> None:
+def test_a_failure_blocks_its_dependents_only(notes: Notes) -> None:
     ids = diamond(notes)
     other = notes.tasks.add("other")
 
@@ -181,7 +181,7 @@ def test_a_failure_blocks_what_needs_it_and_stops_nothing_else(notes: Notes) -> 
     assert asyncio.run(notes.run_tasks(well)).done == (ids["left"], ids["end"])
 
 
-def test_a_task_that_takes_too_long_fails(notes: Notes) -> None:
+def test_a_task_that_times_out_fails(notes: Notes) -> None:
     task = notes.tasks.add("slow")
 
     async def work(_: Note) -> None:
@@ -192,7 +192,7 @@ def test_a_task_that_takes_too_long_fails(notes: Notes) -> None:
     assert "0.01 seconds" in notes.read(task.id).outcome
 
 
-def test_tasks_that_are_added_meanwhile_are_done_too(notes: Notes) -> None:
+def test_tasks_added_meanwhile_are_done(notes: Notes) -> None:
     notes.tasks.add("first")
 
     async def work(note: Note) -> None:
@@ -203,7 +203,7 @@ def test_tasks_that_are_added_meanwhile_are_done_too(notes: Notes) -> None:
 
 
 @pytest.mark.requirement("E4.3")
-def test_a_cancelled_run_can_begin_again(notes: Notes) -> None:
+def test_a_cancelled_run_can_restart(notes: Notes) -> None:
     task = notes.tasks.add("long")
 
     async def cancelled() -> None:
@@ -226,7 +226,7 @@ def test_a_cancelled_run_can_begin_again(notes: Notes) -> None:
 
 
 @pytest.mark.requirement("E4.3")
-def test_what_a_dead_run_had_begun_is_begun_again_but_not_for_ever(notes: Notes) -> None:
+def test_tasks_of_a_killed_run_restart_a_limited_number_of_times(notes: Notes) -> None:
     task = notes.tasks.add("deadly")
     done = []
 
@@ -246,7 +246,7 @@ def test_what_a_dead_run_had_begun_is_begun_again_but_not_for_ever(notes: Notes)
     assert notes.read(task.id).outcome == "it was interrupted 3 times"
 
 
-def test_one_run_at_a_time_holds_a_folder(notes: Notes) -> None:
+def test_only_one_run_at_a_time_uses_a_folder(notes: Notes) -> None:
     notes.tasks.add("first")
 
     async def work(_: Note) -> None:
@@ -256,7 +256,7 @@ def test_one_run_at_a_time_holds_a_folder(notes: Notes) -> None:
     assert len(asyncio.run(notes.run_tasks(work)).done) == 1
 
 
-def test_what_somebody_says_of_a_running_task_holds(notes: Notes) -> None:
+def test_a_manual_status_of_a_running_task_wins(notes: Notes) -> None:
     task = notes.tasks.add("first")
 
     async def work(note: Note) -> None:
@@ -268,13 +268,13 @@ def test_what_somebody_says_of_a_running_task_holds(notes: Notes) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"parallel": 0}, {"attempts": 0}, {"seconds": -1.0}])
-def test_a_schedule_makes_sense(wrong: dict[str, int]) -> None:
+def test_an_invalid_schedule_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(BudgetError):
         Schedule(**wrong)
 
 
 @pytest.mark.requirement("E4.3")
-def test_a_task_that_calls_itself_off_has_failed_and_the_others_go_on(notes: Notes) -> None:
+def test_a_task_that_cancels_itself_fails_and_others_continue(notes: Notes) -> None:
     ids = [notes.tasks.add(name).id for name in ("odd", "even")]
 
     async def work(note: Note) -> str:
@@ -284,4 +284,4 @@ def test_a_task_that_calls_itself_off_has_failed_and_the_others_go_on(notes: Not
 
     report = asyncio.run(notes.run_tasks(work, Schedule(parallel=1)))
     assert (report.failed, report.done) == ((ids[0],), (ids[1],))
-    assert notes.read(ids[0]).outcome == "it called itself off"
+    assert notes.read(ids[0]).outcome == "it cancelled itself"

@@ -1,4 +1,4 @@
-"""What a pool of connections to one schema guarantees."""
+"""Guarantees of a connection pool to one schema."""
 
 import psycopg
 import pytest
@@ -30,7 +30,7 @@ def terminate(url):
         )
 
 
-def test_an_error_takes_back_everything(database):
+def test_an_error_rolls_back_everything(database):
     def half():
         with database.writing() as connection:
             connection.execute("INSERT INTO numbers VALUES (?)", (1,))
@@ -61,7 +61,7 @@ def test_dropped_connections_are_replaced(database, postgres_url):
     assert numbers(database) == [0, 1, 2]
 
 
-def test_a_reader_sees_one_moment(database):
+def test_a_reader_sees_one_snapshot(database):
     with database.reading() as before:
         before.execute("SELECT count(*) FROM numbers").fetchone()
         with database.writing() as connection:
@@ -88,7 +88,7 @@ def test_a_migration_may_take_longer_than_a_statement(postgres_url):
     database.close()
 
 
-def test_who_waits_too_long_for_another_is_told(database):
+def test_a_lock_timeout_is_reported(database):
     def both():
         with database.writing() as connection:
             connection.execute("LOCK TABLE numbers")

@@ -1,4 +1,4 @@
-"""The simplest ways to pair, edit and mend, however slow: the fast ones have to agree."""
+"""The simplest, slow implementations of pairing, editing and repair, to check the fast ones."""
 
 from itertools import pairwise
 
@@ -20,33 +20,33 @@ def pending(messages, call):
 
 
 def apply(messages, edits):
-    shown = list({message.id: message for message in messages}.values())
+    history = list({message.id: message for message in messages}.values())
     for edit in edits:
-        shown = _applied(shown, edit)
-    return tuple(shown)
+        history = _applied(history, edit)
+    return tuple(history)
 
 
-def _applied(shown, edit):
-    ids = [message.id for message in shown]
+def _applied(history, edit):
+    ids = [message.id for message in history]
     match edit:
         case Rewrite():
-            return [_rewritten(message, edit) for message in shown]
+            return [_rewritten(message, edit) for message in history]
         case Drop(messages=gone):
-            return [message for message in shown if message.id not in gone]
+            return [message for message in history if message.id not in gone]
         case Fold(messages=gone, snapshot=snapshot):
-            kept = [message for message in shown if message.id not in gone]
+            kept = [message for message in history if message.id not in gone]
             first = next((i for i, number in enumerate(ids) if number in gone), None)
             if first is None or snapshot.id in [message.id for message in kept]:
                 return kept
             return [*kept[:first], snapshot, *kept[first:]]
         case Insert(after=after, message=message) if not after or after in ids:
             if message.id in ids:
-                return [message if old.id == message.id else old for old in shown]
-            return _behind(shown, message, after)
+                return [message if old.id == message.id else old for old in history]
+            return _behind(history, message, after)
         case Move(message=number, after=after) if number != after and {number, after} <= {*ids}:
-            rest = [message for message in shown if message.id != number]
-            return _behind(rest, shown[ids.index(number)], after)
-    return shown
+            rest = [message for message in history if message.id != number]
+            return _behind(rest, history[ids.index(number)], after)
+    return history
 
 
 def _rewritten(message, edit):
@@ -54,9 +54,9 @@ def _rewritten(message, edit):
     return rewrite_part(message, edit) if hit else message
 
 
-def _behind(shown, message, after):
-    at = [old.id for old in shown].index(after) + 1 if after else 0
-    return [*shown[:at], message, *shown[at:]]
+def _behind(history, message, after):
+    at = [old.id for old in history].index(after) + 1 if after else 0
+    return [*history[:at], message, *history[at:]]
 
 
 def repair(messages, dialect):
@@ -69,22 +69,24 @@ def repair(messages, dialect):
     return tuple(edits)
 
 
-def _anchor(shown, index):
-    if shown.dialect in BY_TURN:
-        while index + 1 < len(shown.messages) and shown.messages[index + 1].role == "assistant":
+def _anchor(history, index):
+    if history.dialect in BY_TURN:
+        while (
+            index + 1 < len(history.messages) and history.messages[index + 1].role == "assistant"
+        ):
             index += 1
     return index
 
 
-def _displaced(shown):
-    if shown.dialect in ANY_ORDER:
+def _displaced(history):
+    if history.dialect in ANY_ORDER:
         return []
-    messages, wanted = shown.messages, _wanted_order(shown)
+    messages, order = history.messages, _expected_order(history)
     current = list(range(len(messages)))
     edits = []
-    if wanted == current:
+    if order == current:
         return edits
-    for before, index in pairwise(wanted):
+    for before, index in pairwise(order):
         if messages[index].results and current[current.index(index) - 1] != before:
             current.remove(index)
             current.insert(current.index(before) + 1, index)
@@ -92,42 +94,42 @@ def _displaced(shown):
     return edits
 
 
-def _wanted_order(shown):
+def _expected_order(history):
     behind = {}
-    for call, result in pair(shown.messages).answers.items():
+    for call, result in pair(history.messages).answers.items():
         if result.message != call.message:
-            behind.setdefault(_anchor(shown, call.message), set()).add(result.message)
+            behind.setdefault(_anchor(history, call.message), set()).add(result.message)
     order = []
-    for index in range(len(shown.messages)):
+    for index in range(len(history.messages)):
         for position in (index, *sorted(behind.get(index, ()))):
             if position not in order:
                 order.append(position)
     return order
 
 
-def _tangled(shown):
-    if shown.dialect in ANY_ORDER:
+def _tangled(history):
+    if history.dialect in ANY_ORDER:
         return []
     homes = {}
-    for call, result in pair(shown.messages).answers.items():
+    for call, result in pair(history.messages).answers.items():
         if result.message != call.message:
-            homes.setdefault(result.message, {})[result.part] = _anchor(shown, call.message)
+            homes.setdefault(result.message, {})[result.part] = _anchor(history, call.message)
     edits = []
     for index in sorted(homes):
-        for home in _leaving(shown, homes, index):
+        for home in _leaving(history, homes, index):
             edits += _split(
-                shown.messages[index], [part for part, h in homes[index].items() if h == home]
+                history.messages[index], [part for part, h in homes[index].items() if h == home]
             )
     return edits
 
 
-def _leaving(shown, homes, index):
-    wanted = sorted(set(homes[index].values()))
-    newest = wanted[-1]
-    if all(isinstance(part, (ToolResult, Omitted)) for part in shown.messages[index].parts):
-        return wanted[:-1]
+def _leaving(history, homes, index):
+    order = sorted(set(homes[index].values()))
+    newest = order[-1]
+    if all(isinstance(part, (ToolResult, Omitted)) for part in history.messages[index].parts):
+        return order[:-1]
     there = [i for i in homes if newest in homes[i].values()]
     away = any(i not in there for i in range(newest + 1, index))
-    alone = shown.dialect in ONE_ANSWER
+    alone = history.dialect in ONE_ANSWER
     shared = any(i > index or (alone and i < index) for i in there)
-    return wanted if away or shared else wanted[:-1]
+    return order if away or shared else order[:-1]

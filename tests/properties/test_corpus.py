@@ -35,7 +35,7 @@ def _drawn(path, one_in):
 
 
 REDACTED = {"codex-small.jsonl.gz"}
-"""Files in which whoever published them replaced all ids by one placeholder."""
+"""Files whose publisher replaced all ids by one placeholder."""
 
 FILES = [path for path in corpus_files() if path.name not in REDACTED]
 SAMPLE = [path for path in FILES if path.stat().st_size < 400_000 and _drawn(path, ONE_IN)][::4]
@@ -50,7 +50,7 @@ def check(transcript, counter, share, name):
 
 
 def broken(path, name, current, others=SHARES):
-    """Say what does not hold for the conversations of a file; nothing if it is no transcript."""
+    """Return the promises that a file breaks; none if it is not a transcript."""
     try:
         recording = read_file(path)
     except FoldlineError:

@@ -30,27 +30,29 @@ def step(number: int, words: int, tool: str = "read") -> list[dict[str, Any]]:
     ]
 
 
-def told(steps: int = 30, words: int = 120, tool: str = "read") -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = [{"role": "user", "content": "Mend the build of the project."}]
+def make_history(steps: int = 30, words: int = 120, tool: str = "read") -> list[dict[str, Any]]:
+    make_history: list[dict[str, Any]] = [
+        {"role": "user", "content": "Mend the build of the project."}
+    ]
     for number in range(steps):
-        told += step(number, words, tool)
-    return [*told, {"role": "assistant", "content": "Half of it is done."}]
+        make_history += step(number, words, tool)
+    return [*make_history, {"role": "assistant", "content": "Half of it is done."}]
 
 
 def opened(config: Config, messages: list[Any] | None = None, **more: Any) -> Session:
     more = {"window": WINDOW, "clock": lambda: 1_000.0, **more}
     session = Session.open(None, "s", store=MemoryStore(), config=config, **more)
-    session.extend(told() if messages is None else messages)
+    session.extend(make_history() if messages is None else messages)
     return session
 
 
-def shown(config: Config) -> int:
+def view_size(config: Config) -> int:
     return sum(len(str(message)) for message in opened(config).view())
 
 
 def forced(config: Config, **more: Any) -> Any:
-    """Compact whatever is due, and return the receipt without its hash-like parts."""
-    receipt = opened(config, told(20, 100), **more).compact(force=True)
+    """Compact, and return the stable parts of the receipt."""
+    receipt = opened(config, make_history(20, 100), **more).compact(force=True)
     return receipt.status, receipt.tokens_after, receipt.messages_after, receipt.policy
 
 
@@ -63,20 +65,20 @@ def roomy(config: Config) -> Any:
 
 
 def pressure(config: Config) -> Any:
-    return opened(config, told(20, 130)).pressure
+    return opened(config, make_history(20, 130)).pressure
 
 
 def rungs(config: Config, messages: list[Any] | None = None, idle: float = 0.0) -> Any:
-    """Compact what is due after some idle time, and return what each rung did."""
+    """Compact after some idle time, and return the outcome of each rung."""
     now = [1_000.0]
-    session = opened(config, messages or told(26, 120), clock=lambda: now[0])
+    session = opened(config, messages or make_history(26, 120), clock=lambda: now[0])
     now[0] += idle
     return [(r.name, r.outcome, r.freed) for r in session.compact().rungs]
 
 
 def thrifty(config: Config) -> Any:
     """Go through a session request by request, and return when and how far it was folded."""
-    session = opened(config, told(1, 10))
+    session = opened(config, make_history(1, 10))
     for number in range(2, 60):
         session.view()
         session.extend(step(number, 100))
@@ -89,12 +91,14 @@ def cleared(config: Config) -> Any:
 
 def early(config: Config) -> Any:
     """Compact a window that is half full."""
-    return opened(config, told(15, 120), clock=iter(range(0, 10**7, 10_000)).__next__).compact()
+    return opened(
+        config, make_history(15, 120), clock=iter(range(0, 10**7, 10_000)).__next__
+    ).compact()
 
 
 def patience(config: Config) -> Any:
     """Compact twice with a few words in between, and return why the second time was none."""
-    session = opened(config, told(22, 120))
+    session = opened(config, make_history(22, 120))
     session.compact()
     session.extend(step(99, 20))
     return session.compact().reason
@@ -108,18 +112,18 @@ def opening(config: Config) -> Any:
 
 
 def recorded(config: Config) -> Any:
-    session = opened(config, told(1, 30_000), window=2_000_000)
+    session = opened(config, make_history(1, 30_000), window=2_000_000)
     return session.tokens, str(session.view())[-200:]
 
 
 def lined(config: Config) -> str:
-    messages = told(1)
+    messages = make_history(1)
     messages[-2]["content"] = "\n".join(map(str, range(100)))
     return str(opened(config, messages).view())
 
 
-def asked(config: Config) -> Any:
-    """Count what is asked of a summarizer that never gives a usable answer."""
+def summarizer_calls(config: Config) -> Any:
+    """Count the calls of a summarizer that never gives a usable answer."""
     asks: list[Any] = []
 
     def busy(ask: Any) -> Reply:
@@ -132,19 +136,19 @@ def asked(config: Config) -> Any:
 
 
 def questions(config: Config) -> Any:
-    """Return what a summarizer is asked that answers with nothing but a word."""
+    """Return the requests to a summarizer whose answers are a single word."""
     asks: list[Any] = []
 
     def curt(ask: Any) -> Reply:
         asks.append((ask.prompt, ask.system, ask.max_tokens, ask.attempts))
         return Reply("no")
 
-    opened(config, told(20, 150), summarizer=curt).compact(force=True)
+    opened(config, make_history(20, 150), summarizer=curt).compact(force=True)
     return asks
 
 
 def history(config: Config) -> Any:
-    """Compact three times with a summarizer that fails, and return when it was asked."""
+    """Compact three times with a summarizer that fails, and return when it was called."""
     now, asks = [0.0], list[Any]()
 
     def busy(ask: Any) -> Reply:
@@ -161,30 +165,32 @@ def history(config: Config) -> Any:
 
 def touches(config: Config) -> Any:
     tools = ("inspect", "store", "amend")
-    session = opened(config, [message for tool in tools for message in told(2, 5, tool)[1:-1]])
+    session = opened(
+        config, [message for tool in tools for message in make_history(2, 5, tool)[1:-1]]
+    )
     return [(touch.path, touch.operation) for touch in session.touched]
 
 
 def put_back(config: Config) -> Any:
-    """Compact a session in which two small files were read, and return what is seen."""
-    messages = told(20, 100)
+    """Compact a session in which two small files were read, and return the view."""
+    messages = make_history(20, 100)
     for name in ("test_stores.py", "test_demo.py"):
         call, result = step(len(messages), 40)
         call["tool_calls"][0]["function"]["arguments"] = f'{{"path": "{name}"}}'
         messages += [call, result]
-    session = opened(config, [*messages, *told(20, 100, "run")[1:]])
+    session = opened(config, [*messages, *make_history(20, 100, "run")[1:]])
     session.compact(force=True)
     return str(session.view())
 
 
 def prepared(config: Config) -> Any:
-    with opened(config, told(24, 100)) as session:
-        session.extend(told(2, 60)[1:])
+    with opened(config, make_history(24, 100)) as session:
+        session.extend(make_history(2, 60)[1:])
         return session.pressure.level, _waited(session)
 
 
 def _waited(session: Session) -> bool:
-    """Tell whether a memory is prepared within a second."""
+    """Return True if a memory is prepared within a second."""
     end = monotonic() + 1.0
     while session.memory is None and monotonic() < end:
         session.append({"role": "user", "content": "Go on."})
@@ -194,7 +200,7 @@ def _waited(session: Session) -> bool:
 Probe = Callable[[Config], Any]
 
 EFFECTS: dict[str, tuple[Any, Probe]] = {
-    "enabled": (False, shown),
+    "enabled": (False, view_size),
     "policy": ("window", forced),
     "summarizer": ("same", opening),
     "thresholds.clear_at": (0.2, early),
@@ -223,9 +229,9 @@ EFFECTS: dict[str, tuple[Any, Probe]] = {
     "outputs.lines": (10, lined),
     "outputs.bytes": (1_000, recorded),
     "outputs.style": ("tail", recorded),
-    "limits.attempts": (0, asked),
-    "limits.seconds": (7.0, asked),
-    "limits.usd": (0.0, asked),
+    "limits.attempts": (0, summarizer_calls),
+    "limits.seconds": (7.0, summarizer_calls),
+    "limits.usd": (0.0, summarizer_calls),
     "summary.template": ("five_sections", questions),
     "summary.language": ("German", questions),
     "summary.retries": (3, questions),
@@ -250,7 +256,7 @@ EFFECTS: dict[str, tuple[Any, Probe]] = {
 
 STARTS: dict[str, dict[str, Any]] = {
     "tail.newest": {"policy": "keep_recent"},
-    # Nothing can be cleared, so that the first attempt is one in vain.
+    # Nothing can be cleared, so that the first attempt fails.
     "pace.growth": {"clearing": {"only": ["nothing"]}},
     "economy.enabled": {"economy": {"keep": 2_000}},
     "economy.keep": {"economy": {"keep": 2_000}},
@@ -264,18 +270,18 @@ STARTS: dict[str, dict[str, Any]] = {
     **{f"files.{name}": {"files": {"root": str(FILES)}} for name in BACK},
     "files.path_keys": {"files": {"reads": ["inspect"]}},
 }
-"""What is set besides, on both sides, so that a setting comes into play."""
+"""Further settings of both sides that a setting needs to have an effect."""
 
 
 @cache
 def seen_twice(probe: Probe, config: Config) -> tuple[Any, Any]:
-    """Return what is seen before anything is changed, two times; many settings begin there."""
+    """Return the results without a change, computed twice; many settings start from them."""
     return probe(config), probe(config)
 
 
 @pytest.mark.requirement("C22")
 @pytest.mark.parametrize("key", EFFECTS)
-def test_a_setting_that_is_changed_alone_changes_what_is_seen(key):
+def test_every_single_setting_has_a_visible_effect(key):
     value, probe = EFFECTS[key]
     before = Config().replace(**STARTS.get(key, {}))
     section, _, name = key.rpartition(".")
@@ -286,5 +292,5 @@ def test_a_setting_that_is_changed_alone_changes_what_is_seen(key):
 
 
 @pytest.mark.requirement("C22")
-def test_every_setting_is_tried():
+def test_every_setting_is_tested():
     assert {leaf.key for leaf in leaves(Config)} == EFFECTS.keys()

@@ -1,4 +1,4 @@
-"""What is done in linear time is what the simplest way, which is quadratic, would do."""
+"""The linear implementations equal the simplest ones, which are quadratic."""
 
 import pytest
 from hypothesis import given
@@ -35,14 +35,14 @@ def same(left, right):
 
 
 @given(damaged)
-def test_a_call_is_pending_exactly_while_nobody_went_on(history):
+def test_a_call_is_pending_until_the_conversation_goes_on(history):
     found = pair(history).open
     expected = {site for site in found if plain.pending(history, site)}
     assert pending_calls(history, found) == expected
 
 
 @given(damaged, st.sampled_from(DIALECTS))
-def test_a_repair_is_what_the_plain_one_proposes(history, dialect):
+def test_a_repair_equals_the_plain_implementation(history, dialect):
     found = repair(history, dialect)
     assert found == plain.repair(history, dialect)
     assert same(apply(history, found), plain.apply(history, found))
@@ -50,7 +50,7 @@ def test_a_repair_is_what_the_plain_one_proposes(history, dialect):
 
 @st.composite
 def edited(draw):
-    """A conversation and edits of it, some of which name what is not shown."""
+    """A conversation and edits of it, some of messages that are not in view."""
     history = log(*(U(f"{n}") for n in range(draw(st.integers(0, 6)))))
     new = [Message("user", (Text("x"), Text("y")), id=f"new{n}") for n in range(3)]
     ids = st.sampled_from([m.id for m in (*history, *new)] + ["gone"])
@@ -67,7 +67,7 @@ def edited(draw):
 
 
 @given(edited())
-def test_edits_do_what_one_after_the_other_would(case):
+def test_edits_equal_applying_them_one_by_one(case):
     history, edits = case
     assert same(apply(history, edits), plain.apply(history, edits))
 
@@ -75,7 +75,7 @@ def test_edits_do_what_one_after_the_other_would(case):
 # --- how the time grows ----------------------------------------------------------------------
 
 STEP = 4
-"""So many times longer is the longer history."""
+"""Length of the longer history, as a multiple of the shorter."""
 
 
 def _calls(size):

@@ -53,16 +53,16 @@ def test_giant_items_keep_every_promise(conversation, budget, name):
 
 
 @given(conversations(damaged=False, giants=False, most=8))
-def test_what_its_provider_accepts_is_not_rewritten_or_moved(conversation):
+def test_messages_that_the_provider_accepts_are_not_rewritten_or_moved(conversation):
     dialect, wire = conversation
     assume(not DIALECTS[dialect].validate(wire))
-    # Blank messages go and a user speaks first, even where a provider does not insist on it.
+    # Blank messages are removed and a user comes first, even if a provider does not require it.
     edits = repair(DIALECTS[dialect].decode(wire).messages, dialect)
     assert all(isinstance(edit, (Drop, Insert)) for edit in edits), edits
 
 
 @given(conversations(giants=False, most=8))
-def test_what_was_repaired_is_accepted_and_not_repaired_again(conversation):
+def test_a_repaired_history_is_accepted_and_not_repaired_again(conversation):
     dialect, wire = conversation
     transcript = DIALECTS[dialect].decode(wire)
     mended = apply(transcript.messages, repair(transcript.messages, dialect))
@@ -136,7 +136,7 @@ def test_pinned_messages_stay(conversation, name):
         max_leaves=12,
     )
 )
-def test_any_json_value_is_refused_politely_and_never_changed(value):
+def test_any_json_value_is_refused_with_an_error_and_never_changed(value):
     def act():
         with suppress(FoldlineError):
             compact(value, budget=10, counter=COUNTER)

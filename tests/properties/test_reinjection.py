@@ -1,4 +1,4 @@
-"""What is put back breaks no promise, on any wire, over generated histories and budgets."""
+"""An attachment breaks no promise, on any wire, over generated histories and budgets."""
 
 import pytest
 from hypothesis import assume, given
@@ -64,7 +64,7 @@ def compacted(transcript, counter, limit, name, files):
 @pytest.mark.requirement("K31")
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(data=st.data(), name=st.sampled_from(sorted(POLICIES)), texts=st.permutations(UGLY))
-def test_what_is_put_back_keeps_every_promise_and_is_replaced(dialect, data, name, texts):
+def test_an_attachment_keeps_every_promise_and_is_replaced(dialect, data, name, texts):
     _, wire = data.draw(conversations(dialect, giants=False, most=8))
     transcript = DIALECTS[dialect].decode(wire)
     counter = TokenCounter(EstimatedCounter("o200k"))

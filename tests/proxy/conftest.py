@@ -1,4 +1,4 @@
-"""A provider that keeps the very bytes it is sent, and a proxy that runs as it does in earnest."""
+"""A provider that records the exact bytes of requests, and a proxy in a real process."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ KEY = "sk-ant-secret-0123456789abcdef"
 
 @dataclass
 class Sent:
-    """A request as it arrived at the provider."""
+    """A request as received by the provider."""
 
     method: str
     target: str
@@ -74,7 +74,7 @@ def answer(text: str = "ok", **usage: int) -> dict[str, Any]:
 
 
 class Upstream(socketserver.ThreadingTCPServer):
-    """Answers with what ``reply`` yields, piece by piece, and then closes the connection."""
+    """Sends the pieces that ``reply`` yields, and then closes the connection."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -131,7 +131,7 @@ class Answer:
     headers: dict[str, str]
     body: bytes
 
-    def told(self, name: str) -> str | None:
+    def report(self, name: str) -> str | None:
         return self.headers.get(f"x-foldline-{name}")
 
 
@@ -185,7 +185,7 @@ def upstream() -> Iterator[Upstream]:
 
 
 def started(upstream: str, folder: Path, *words: str, starting: Any = launch) -> Proxy:
-    """Start a proxy before an upstream; its archive and its log lie in the folder."""
+    """Start a proxy for an upstream, with its archive and log in the folder."""
     log = folder / f"{len(list(folder.glob('*.log')))}.log"
     archive = () if "--db" in words else ("--db", folder / "a.db")
     command = [sys.executable, "-m", "foldline", "serve", "--upstream", upstream]
@@ -200,13 +200,13 @@ def started(upstream: str, folder: Path, *words: str, starting: Any = launch) ->
 
 @pytest.fixture
 def serve(upstream, tmp_path) -> Callable[..., Proxy]:
-    """Start a proxy before the upstream, with further words for its command line."""
+    """Start a proxy for the upstream, with further command line arguments."""
     return lambda *words, at="": started(at or upstream.url, tmp_path, *words)
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory) -> Iterator[tuple[Upstream, Proxy]]:
-    """A proxy as it is without further words, and what it stands before, for many tests."""
+    """A proxy with default arguments and its upstream, shared by many tests."""
     with Upstream() as server:
         proxy = started(server.url, tmp_path_factory.mktemp("proxy"), starting=Child)
         with proxy.child:
@@ -217,14 +217,14 @@ def running(tmp_path_factory) -> Iterator[tuple[Upstream, Proxy]]:
 
 @pytest.fixture
 def shared(running) -> tuple[Upstream, Proxy]:
-    """The same, in which only the archive and the totals remember earlier tests."""
+    """The same, reset except for the archive and the totals."""
     server, proxy = running
     server.sent, server.reply = [], lambda _: plain(answer())
     return server, proxy
 
 
 def talk(turns: int, words: int = 300) -> list[dict[str, Any]]:
-    """Make a conversation that ends with something a user says."""
+    """Create a conversation that ends with a user message."""
     messages: list[dict[str, Any]] = []
     for turn in range(turns):
         said = f"question {turn} " + f"word{turn} " * words

@@ -1,4 +1,4 @@
-"""A rewriter with an archive, and what a client sends it."""
+"""A rewriter with an archive, and requests of a client."""
 
 import json
 from typing import Any
@@ -36,13 +36,13 @@ def decide(
     return who.decide(endpoint, data, headers or {"user-agent": "tester/1.0"}, where)
 
 
-def shown(decision: Decision) -> list[Any]:
+def view_sent(decision: Decision) -> list[Any]:
     value = json.loads(decision.body)
     return value.get("messages", value.get("input"))
 
 
 def turns(count: int, words: int = 300, name: str = "word") -> list[dict[str, Any]]:
-    """Make a conversation of whole turns: a question and its answer."""
+    """Create a conversation of whole turns: a question and its answer."""
     return [
         message
         for turn in range(count)
@@ -54,7 +54,7 @@ def turns(count: int, words: int = 300, name: str = "word") -> list[dict[str, An
 
 
 def compacted(who: RequestRewriter, history: list[Any], **more: Any) -> tuple[int, Decision]:
-    """Send a growing history until a compaction is made; returns how long it was then."""
+    """Send a growing history until a compaction; return its length and the decision."""
     for length in range(1, len(history) + 1, 2):
         found = decide(who, history[:length], **more)
         assert found.outcome in ("unchanged", "compacted"), found.reason

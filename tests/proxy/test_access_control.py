@@ -1,4 +1,4 @@
-"""Programs of this machine are let in; pages of browsers, other names and other machines not."""
+"""Local programs are accepted; web pages, other host names and other machines are not."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def reason(access, **headers):
     return found and found.reason
 
 
-def test_a_program_is_let_in():
+def test_a_local_program_is_accepted():
     assert reason(HERE) is None
     assert reason(HERE, host="localhost:4000") is None
     assert reason(HERE, host="[::1]:4000") is None
@@ -24,7 +24,7 @@ def test_a_program_is_let_in():
     "host",
     ["", "evil.example", "127.0.0.1.evil.example", "localhost.evil", "10.0.0.7", "[::", "@"],
 )
-def test_a_name_that_another_site_can_take_is_refused(host):
+def test_a_host_name_that_another_site_can_use_is_refused(host):
     assert reason(HERE, host=host) == "host"
 
 
@@ -34,17 +34,17 @@ def test_pages_of_other_origins_are_refused(origin):
     assert reason(HERE, sec_fetch_site="cross-site") == "origin"
 
 
-def test_a_websocket_is_refused_at_once_whoever_asks():
+def test_a_websocket_is_refused_at_once_for_every_client():
     found = HERE.refusal({"host": "127.0.0.1", "upgrade": "WebSocket"})
     assert found is not None
     assert (found.status, found.reason) == (426, "websocket")
 
 
-def test_two_lengths_are_refused():
+def test_two_content_lengths_are_refused():
     assert reason(HERE, content_length="3", transfer_encoding="chunked") == "framing"
 
 
-def test_a_token_has_to_be_the_whole_one():
+def test_a_token_must_match_completely():
     access = AccessControl("0.0.0.0", "opensesame")  # noqa: S104
     assert reason(access, host="10.0.0.7") == "token"
     right, wrong = ({"x-foldline-token": word} for word in ("opensesame", "opensesam"))

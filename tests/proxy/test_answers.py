@@ -1,4 +1,4 @@
-"""What is held back is given back: every byte, in order, and the error behind it."""
+"""Bytes that are held back are replayed: all of them, in order, with a final error."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def all_of(source):
 
 
 @pytest.mark.parametrize("takes", range(5))
-def test_every_byte_is_given_back_however_much_was_taken(takes):
+def test_every_byte_is_replayed_however_much_was_read(takes):
     async def run(error):
         held = BufferedAnswer(chunks(PIECES, error))
         for _ in range(takes):
@@ -47,7 +47,7 @@ def test_every_byte_is_given_back_however_much_was_taken(takes):
     assert asyncio.run(run(ModelError("cut"))) == [*PIECES, "broken"]
 
 
-def test_what_comes_too_late_is_waited_for_later():
+def test_late_bytes_are_delivered_later():
     async def run():
         gate = asyncio.Event()
         held = BufferedAnswer(chunks(PIECES, None, gate))
@@ -59,7 +59,7 @@ def test_what_comes_too_late_is_waited_for_later():
     assert asyncio.run(run()) == PIECES
 
 
-def test_holding_is_bounded():
+def test_the_amount_held_back_is_bounded():
     async def run():
         held = BufferedAnswer(chunks([b"x" * 10] * 100))
         return len(await held.whole(35, 5)), len(b"".join(await all_of(held.replay())))
@@ -85,7 +85,7 @@ FAILED = (
 )
 
 
-def test_a_rejection_is_found_and_passed_on_whole():
+def test_a_rejection_is_detected_and_relayed_whole():
     error, body = rejected(400, [TOO_LONG[:9].encode(), TOO_LONG[9:].encode()])
     assert error is not None
     assert body.decode() == TOO_LONG
@@ -94,7 +94,7 @@ def test_a_rejection_is_found_and_passed_on_whole():
     assert rejected(400, [TOO_LONG.encode()], coding=b"br")[0] is None
 
 
-def test_a_rejection_in_a_stream_is_looked_for_where_it_may_be_one():
+def test_a_rejection_in_a_stream_is_detected_if_the_request_is_large():
     stream = "text/event-stream"
     error, body = rejected(200, [FAILED[:40], FAILED[40:]], stream, risky=True)
     assert error is not None
@@ -133,7 +133,7 @@ RESPONSES = (
     ],
 )
 @pytest.mark.parametrize("size", [1, 7, 64, 10_000])
-def test_a_stream_tells_its_usage_however_it_is_cut(stream, usage, size):
+def test_usage_is_read_from_a_stream_in_any_chunks(stream, usage, size):
     tap = UsageReader("text/event-stream; charset=utf-8", "")
     for start in range(0, len(stream), size):
         tap.feed(stream[start : start + size])
@@ -147,7 +147,7 @@ def test_the_cache_is_known_before_a_stream_of_anthropic_ends():
 
 
 @pytest.mark.parametrize("coding", ["", "gzip"])
-def test_a_whole_answer_tells_its_usage(coding):
+def test_usage_is_read_from_a_whole_answer(coding):
     data = json.dumps({"usage": {"input_tokens": 4, "output_tokens": 5}}).encode()
     tap = UsageReader("application/json", coding)
     tap.feed(gzip.compress(data) if coding else data)
@@ -167,14 +167,14 @@ def test_a_whole_answer_tells_its_usage(coding):
 )
 @pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
 @pytest.mark.parametrize("coding", ["", "gzip", "br"])
-def test_what_cannot_be_read_tells_nothing_and_raises_nothing(data, kind, coding):
+def test_unreadable_answers_give_no_usage_and_never_raise(data, kind, coding):
     tap = UsageReader(kind, coding)
     tap.feed(data)
     tap.feed(data)
     assert tap.end() is None
 
 
-def test_a_bomb_is_left_alone():
+def test_a_compression_bomb_is_not_decompressed():
     tap = UsageReader("application/json", "gzip")
     tap.feed(gzip.compress(b" " * 50_000_000))
     assert tap.end() is None

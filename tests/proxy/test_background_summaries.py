@@ -1,10 +1,10 @@
-"""A model says what happened: in the background, with the client's key, within one sum."""
+"""A model writes summaries in the background, with the client's key, within a limit."""
 
 import json
 import threading
 
 from tests.proxy.conftest import KEY, plain
-from tests.proxy.rewriting import PATHS, decide, rewriter, shown, turns
+from tests.proxy.rewriting import PATHS, decide, rewriter, turns, view_sent
 
 from foldline.core.asks import Ask
 from foldline.core.config import Config
@@ -22,18 +22,18 @@ def paid(upstream, usd=5.0, which="same"):
     return summarizers, config
 
 
-def said(text, **usage):
+def summary_reply(text, **usage):
     counts = {"input_tokens": 1_000, "output_tokens": 100} | usage
     content = [{"type": "text", "text": text}]
     return plain({"role": "assistant", "content": content, "usage": counts, "stop_reason": "end"})
 
 
-def test_an_account_is_written_beside_the_requests_and_used_when_it_is_due(upstream, tmp_path):
+def test_a_summary_is_written_in_the_background_and_used_when_due(upstream, tmp_path):
     asked = threading.Event()
 
     def reply(_):
         asked.set()
-        return said(ACCOUNT)
+        return summary_reply(ACCOUNT)
 
     upstream.reply = reply
     summarizers, config = paid(upstream)
@@ -49,7 +49,7 @@ def test_an_account_is_written_beside_the_requests_and_used_when_it_is_due(upstr
     assert sent.target == PATHS["anthropic"]
     assert sent.header("x-api-key") == KEY
     assert json.loads(sent.body)["model"] == "claude-haiku-4-5"
-    assert any("question" in str(message) for message in shown(found))
+    assert any("question" in str(message) for message in view_sent(found))
     assert 0 < summarizers.spent < 0.1
     who.close()
     summarizers.close()
@@ -57,12 +57,12 @@ def test_an_account_is_written_beside_the_requests_and_used_when_it_is_due(upstr
         assert KEY.encode() not in file.read_bytes()
 
 
-def test_no_request_waits_for_a_model(upstream, tmp_path):
+def test_no_request_waits_for_a_summarizer(upstream, tmp_path):
     go_on = threading.Event()
 
     def reply(_):
         assert go_on.wait(30)
-        return said(ACCOUNT)
+        return summary_reply(ACCOUNT)
 
     upstream.reply = reply
     summarizers, config = paid(upstream)
@@ -90,15 +90,15 @@ def ask(summarizers, model="claude-haiku-4-5", allow=True):
         summarizers.close()
 
 
-def test_the_sum_is_never_exceeded(upstream):
-    upstream.reply = lambda _: said(ACCOUNT, input_tokens=400_000)
+def test_the_spending_limit_is_never_exceeded(upstream):
+    upstream.reply = lambda _: summary_reply(ACCOUNT, input_tokens=400_000)
     summarizers, _ = paid(upstream, usd=0.01)
     assert ask(summarizers).text == ACCOUNT
     assert ask(summarizers).error == "the spending limit is reached"
     assert len(upstream.sent) == 1
 
 
-def test_a_model_without_a_price_and_a_session_without_a_key_are_not_asked(upstream):
+def test_no_request_is_made_without_a_price_or_a_key(upstream):
     summarizers, _ = paid(upstream)
     assert ask(summarizers, model="nobody-knows").error == "its price is not known"
     assert (
@@ -107,7 +107,7 @@ def test_a_model_without_a_price_and_a_session_without_a_key_are_not_asked(upstr
     assert (upstream.sent, summarizers.spent) == ([], 0.0)
 
 
-def test_what_fails_costs_nothing_and_is_told_without_the_key(upstream):
+def test_a_failure_costs_nothing_and_is_reported_without_the_key(upstream):
     upstream.reply = lambda _: plain({"error": {"message": f"bad {KEY}"}}, 401)
     summarizers, _ = paid(upstream)
     reply = ask(summarizers)
@@ -115,8 +115,8 @@ def test_what_fails_costs_nothing_and_is_told_without_the_key(upstream):
     assert KEY not in reply.error
 
 
-def test_the_light_sibling_is_asked_where_that_is_wished(upstream):
-    upstream.reply = lambda _: said(ACCOUNT)
+def test_the_light_sibling_is_used_if_configured(upstream):
+    upstream.reply = lambda _: summary_reply(ACCOUNT)
     summarizers, _ = paid(upstream, which="light")
     assert ask(summarizers, model="claude-opus-4-5").text == ACCOUNT
     assert json.loads(upstream.sent[0].body)["model"] == "claude-sonnet-4-5"

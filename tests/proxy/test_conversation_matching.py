@@ -1,4 +1,4 @@
-"""A history goes on with the session that it continues, and with no other."""
+"""A history is matched to the session that it continues, and to no other."""
 
 import json
 import sqlite3
@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
-from tests.proxy.rewriting import compacted, decide, rewriter, shown, turns
+from tests.proxy.rewriting import compacted, decide, rewriter, turns, view_sent
 
 from foldline.archive import Archive
 
@@ -14,14 +14,14 @@ LONG = turns(60)
 MARK = {"type": "ephemeral"}
 
 
-def test_a_history_that_goes_on_stays_in_its_session(tmp_path):
+def test_a_continued_history_stays_in_its_session(tmp_path):
     who = rewriter(tmp_path / "a.db")
     names = {decide(who, LONG[:length]).session for length in (1, 3, 3, 5, 9)}
     assert len(names) == 1
     assert names.pop().startswith("serve-tester-")
 
 
-def test_what_a_client_marks_for_the_cache_makes_no_other_session(tmp_path):
+def test_cache_marks_do_not_start_another_session(tmp_path):
     who = rewriter(tmp_path / "a.db")
     first = decide(who, LONG[:3])
     block = {"type": "text", "text": LONG[2]["content"], "cache_control": MARK}
@@ -29,7 +29,7 @@ def test_what_a_client_marks_for_the_cache_makes_no_other_session(tmp_path):
     assert decide(who, marked).session == first.session
 
 
-def test_a_title_request_under_the_same_id_is_no_continuation(tmp_path):
+def test_a_title_request_with_the_same_id_is_not_a_continuation(tmp_path):
     who = rewriter(tmp_path / "a.db")
     same = {"user-agent": "claude-cli/2.1", "x-claude-code-session-id": "one"}
     tools = [{"name": "read", "input_schema": {"type": "object"}}]
@@ -53,7 +53,7 @@ def test_branches_and_parallel_agents_get_their_own_sessions(tmp_path):
     assert decide(who, [*other, *turns(1, name="c")]).session == branch
 
 
-def test_a_branch_shows_what_it_shares_as_it_was_shown_before(tmp_path):
+def test_a_branch_keeps_the_view_of_its_shared_beginning(tmp_path):
     who = rewriter(tmp_path / "a.db")
     length, before = compacted(who, LONG)
     decide(who, LONG[: length + 2])
@@ -61,32 +61,32 @@ def test_a_branch_shows_what_it_shares_as_it_was_shown_before(tmp_path):
     branch = decide(who, edited)
     assert branch.session != before.session
     assert branch.outcome == "view"
-    assert shown(branch)[:-1] == shown(before)[:-1]
-    assert shown(branch)[-1] == edited[-1]
+    assert view_sent(branch)[:-1] == view_sent(before)[:-1]
+    assert view_sent(branch)[-1] == edited[-1]
 
 
-def test_a_branch_from_before_a_compaction_is_shown_whole(tmp_path):
+def test_a_branch_from_before_a_compaction_is_sent_whole(tmp_path):
     who = rewriter(tmp_path / "a.db")
     compacted(who, LONG)
     early = [*LONG[:4], {"role": "user", "content": "something else from here"}]
     found = decide(who, early)
-    assert (found.outcome, shown(found)) == ("unchanged", early)
+    assert (found.outcome, view_sent(found)) == ("unchanged", early)
 
 
 def test_a_rewound_question_is_never_hidden(tmp_path):
     who = rewriter(tmp_path / "a.db")
     length, _ = compacted(who, LONG)
     for back in range(1, length, 2):
-        assert shown(decide(who, LONG[:back]))[-1] == LONG[back - 1]
+        assert view_sent(decide(who, LONG[:back]))[-1] == LONG[back - 1]
 
 
-def test_a_restart_goes_on_with_the_same_bytes(tmp_path):
+def test_after_a_restart_the_same_bytes_are_sent(tmp_path):
     first = rewriter(tmp_path / "a.db")
     length, before = compacted(first, LONG)
     first.close()
     again = decide(rewriter(tmp_path / "a.db"), LONG[: length + 2])
     assert (again.session, again.outcome) == (before.session, "view")
-    assert shown(again)[: len(shown(before))] == shown(before)
+    assert view_sent(again)[: len(view_sent(before))] == view_sent(before)
     cut = before.body.rindex(b"]")
     assert again.body[:cut] == before.body[:cut]
 
@@ -96,14 +96,14 @@ def test_a_restart_goes_on_with_the_same_bytes(tmp_path):
     ["UPDATE messages SET id = x'07' WHERE seq = 1", "UPDATE batches SET receipt = edits"],
 )
 @pytest.mark.parametrize("more", [0, 2])
-def test_a_conversation_whose_session_is_damaged_begins_anew(tmp_path, damage, more):
+def test_a_conversation_with_a_damaged_session_starts_a_new_one(tmp_path, damage, more):
     first = rewriter(tmp_path / "a.db")
     length, before = compacted(first, LONG)
     first.close()
     with closing(sqlite3.connect(tmp_path / "a.db")) as connection, connection:
         connection.execute(damage)
-    said = {"role": "user", "content": "and now something else"}
-    again = decide(rewriter(tmp_path / "a.db"), [*LONG[: length - 1 + more], said])
+    body = {"role": "user", "content": "and now something else"}
+    again = decide(rewriter(tmp_path / "a.db"), [*LONG[: length - 1 + more], body])
     assert again.outcome == "compacted"
     with Archive.open(tmp_path / "a.db") as archive:
         assert {info.head.name for info in archive.sessions()} == {before.session, again.session}
@@ -119,13 +119,13 @@ def test_two_proxies_on_one_archive_lose_nothing(tmp_path):
     assert [message.raw for message in kept] == LONG[:99]
 
 
-def test_without_an_archive_a_session_lives_as_long_as_it_is_at_hand():
+def test_without_an_archive_a_session_lives_while_it_is_open():
     who = rewriter()
     length, before = compacted(who, LONG)
     assert decide(who, LONG[: length + 2]).session == before.session
 
 
-def test_sessions_of_other_programs_are_not_taken_up(tmp_path):
+def test_sessions_of_other_programs_are_not_continued(tmp_path):
     from foldline.session import Session
 
     with Session.open(tmp_path / "a.db", "mine", window=20_000) as mine:
@@ -133,7 +133,7 @@ def test_sessions_of_other_programs_are_not_taken_up(tmp_path):
     assert decide(rewriter(tmp_path / "a.db"), LONG[:5]).session != "mine"
 
 
-def test_many_at_once_keep_every_session_whole(tmp_path):
+def test_concurrent_requests_keep_every_session_whole(tmp_path):
     who = rewriter(tmp_path / "a.db")
 
     def run(number: int) -> set[str]:
@@ -149,7 +149,7 @@ def test_many_at_once_keep_every_session_whole(tmp_path):
     assert len(set.union(*names)) == 24
 
 
-def test_the_same_request_many_times_at_once_is_one_session(tmp_path):
+def test_the_same_request_sent_concurrently_is_one_session(tmp_path):
     who = rewriter(tmp_path / "a.db")
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: decide(who, LONG[:9]), range(24)))
@@ -157,7 +157,7 @@ def test_the_same_request_many_times_at_once_is_one_session(tmp_path):
     assert len({one.session for one in found}) == 1
 
 
-def test_sessions_that_are_put_aside_are_found_again(tmp_path, monkeypatch):
+def test_closed_sessions_are_found_again(tmp_path, monkeypatch):
     monkeypatch.setattr("foldline.proxy.request_rewriting.MAX_OPEN", 2)
     who = rewriter(tmp_path / "a.db")
     names = ["a", "b", "c", "d"]

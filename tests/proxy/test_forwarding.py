@@ -1,4 +1,4 @@
-"""What a client sees through the proxy is what it would see without, or a clear error."""
+"""A client sees the same through the proxy as without it, or a clear error."""
 
 import gzip
 import http.client
@@ -23,7 +23,7 @@ EVENTS = [
 
 
 def settled(proxy, requests):
-    """Wait until so many requests are written down."""
+    """Wait until a number of requests are logged."""
     for _ in range(500):
         lines = [line for line in proxy.lines() if "path" in line]
         if len(lines) >= requests:
@@ -32,7 +32,7 @@ def settled(proxy, requests):
     raise AssertionError(proxy.log.read_text())
 
 
-def test_a_request_arrives_as_it_was_sent_and_its_answer_too(shared):
+def test_a_request_and_its_answer_arrive_unchanged(shared):
     upstream, proxy = shared
     said = answer("hello", input_tokens=5, output_tokens=2)
     upstream.reply = lambda _: plain(said, **{"request-id": "r1", "set-cookie": "a=b"})
@@ -46,15 +46,15 @@ def test_a_request_arrives_as_it_was_sent_and_its_answer_too(shared):
     assert sent.header("host") == urlsplit(upstream.url).netloc
     assert (found.status, json.loads(found.body)) == (200, said)
     assert (found.headers["request-id"], found.headers["set-cookie"]) == ("r1", "a=b")
-    assert found.told("action") == "unchanged"
-    assert (found.told("cache-read"), found.told("tokens-before")) == (
+    assert found.report("action") == "unchanged"
+    assert (found.report("cache-read"), found.report("tokens-before")) == (
         "0",
-        found.told("tokens-after"),
+        found.report("tokens-after"),
     )
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "PUT", "PATCH", "OPTIONS", "POST"])
-def test_everything_else_is_passed_on_byte_for_byte(shared, method):
+def test_everything_else_is_relayed_byte_for_byte(shared, method):
     upstream, proxy = shared
     upstream.sent.clear()
     upstream.reply = lambda _: plain(b"" if method == "HEAD" else b"\x00\xff", 207, etag="7")
@@ -89,7 +89,7 @@ def test_the_first_byte_does_not_wait_for_the_last(upstream, serve):
     assert (line["input"], line["output"], line["cache_read"]) == (9, 7, 90)
 
 
-def test_a_stream_that_is_silent_at_first_still_begins(shared):
+def test_the_head_of_a_stream_is_sent_before_its_first_event(shared):
     (upstream, proxy), go_on = shared, threading.Event()
 
     def reply(_):
@@ -107,13 +107,13 @@ def test_a_stream_that_is_silent_at_first_still_begins(shared):
     connection.close()
 
 
-def test_invalid_events_pass_as_they_are(shared):
+def test_invalid_events_are_relayed_unchanged(shared):
     (upstream, proxy), junk = shared, b"data: {\n\nevent\x00: \xff\n\n\n\ndata: [DONE"
     upstream.reply = lambda _: STREAM + chunk(junk) + b"0\r\n\r\n"
     assert proxy.send(request(talk(1), stream=True)).body == junk
 
 
-def test_a_compressed_answer_passes_compressed(upstream, serve):
+def test_a_compressed_answer_is_relayed_compressed(upstream, serve):
     proxy = serve()
     packed = gzip.compress(json.dumps(answer("x", input_tokens=4, output_tokens=1)).encode())
     upstream.reply = lambda _: plain(packed, **{"content-encoding": "gzip"})
@@ -123,13 +123,13 @@ def test_a_compressed_answer_passes_compressed(upstream, serve):
     assert settled(proxy, 1)[0]["input"] == 4
 
 
-def test_a_compressed_request_is_passed_on_unread(shared):
+def test_a_compressed_request_is_relayed_unread(shared):
     (upstream, proxy), packed = shared, gzip.compress(json.dumps(request(talk(1))).encode())
     found = proxy.send(packed, headers={"content-encoding": "gzip"})
-    assert (upstream.sent[0].body, found.told("action")) == (packed, "unread")
+    assert (upstream.sent[0].body, found.report("action")) == (packed, "unread")
 
 
-def test_an_error_of_the_provider_is_the_clients_to_see(shared):
+def test_a_provider_error_is_relayed_to_the_client(shared):
     upstream, proxy = shared
     error = {"type": "error", "error": {"type": "some_error", "message": "Something else."}}
     statuses = [400, 401, 403, 404, 429, 500, 503, 529]
@@ -153,7 +153,7 @@ def test_an_answer_that_breaks_off_breaks_off_for_the_client(upstream, serve):
     assert all("ModelError" in line["problem"] for line in settled(proxy, 2))
 
 
-def test_a_provider_that_says_nothing_or_is_not_there_is_told_in_words(upstream, serve):
+def test_a_silent_or_unreachable_provider_is_reported_to_the_client(upstream, serve):
     proxy = serve()
     upstream.reply = lambda _: b""
     found = proxy.send(request(talk(1)))
@@ -166,7 +166,7 @@ def test_a_provider_that_says_nothing_or_is_not_there_is_told_in_words(upstream,
         assert nobody.send(None, "/v1/models", "GET").status == 502
 
 
-def test_a_client_that_goes_away_lets_the_provider_go(upstream, serve):
+def test_the_upstream_request_ends_when_the_client_disconnects(upstream, serve):
     proxy, arrived = serve(), threading.Event()
 
     def reply(_):
@@ -188,18 +188,18 @@ def test_a_client_that_goes_away_lets_the_provider_go(upstream, serve):
 # --- compaction ------------------------------------------------------------------------------
 
 
-def test_a_long_session_is_compacted_and_the_client_is_told(upstream, serve):
+def test_a_long_session_is_compacted_and_reported_to_the_client(upstream, serve):
     proxy = serve("--window", "20000")
     history = talk(45)
     actions, last = [], None
     for length in range(1, len(history) + 1, 2):
         last = proxy.send(request(history[:length]))
-        actions.append(last.told("action"))
+        actions.append(last.report("action"))
     assert actions[0] == "unchanged"
     assert actions.count("compacted") >= 1
     assert actions[-1] in ("view", "compacted")
-    assert int(last.told("tokens-after")) < int(last.told("tokens-before"))
-    assert last.told("receipt").startswith(last.told("session"))
+    assert int(last.report("tokens-after")) < int(last.report("tokens-before"))
+    assert last.report("receipt").startswith(last.report("session"))
     totals = proxy.totals()
     assert totals["requests"] == len(actions)
     assert totals["tokens_saved"] == totals["tokens_before"] - totals["tokens_after"] > 0
@@ -232,7 +232,7 @@ OVERFLOWS = {
 }
 
 
-def test_an_overflow_is_sent_once_more_strictly_smaller(upstream, serve):
+def test_an_overflow_is_retried_once_with_a_smaller_request(upstream, serve):
     proxy = serve()
     for path in OVERFLOWS:
         upstream.sent.clear()
@@ -251,13 +251,13 @@ def sent_smaller(upstream, proxy, path):
     )
     found = proxy.send(body, path)
     assert (found.status, json.loads(found.body)) == (200, answer("fits"))
-    assert found.told("action") == "compacted"
+    assert found.report("action") == "compacted"
     first, second = upstream.sent
     assert len(second.body) < len(first.body)
     assert json.loads(first.body) == body
 
 
-def test_a_second_overflow_is_the_clients_to_see(shared):
+def test_a_second_overflow_is_relayed_to_the_client(shared):
     (upstream, proxy), said = shared, OVERFLOWS["/v1/messages"]
     upstream.reply = lambda _: plain(said, 400)
     found = proxy.send(request(talk(20)))
@@ -265,7 +265,7 @@ def test_a_second_overflow_is_the_clients_to_see(shared):
     assert len(upstream.sent) == 2
 
 
-def test_an_overflow_inside_a_stream_is_found_before_the_client_sees_a_byte(upstream, serve):
+def test_an_overflow_inside_a_stream_is_detected_before_the_client_gets_a_byte(upstream, serve):
     proxy = serve("--window", "30000")
     begins = b'event: response.created\ndata: {"type":"response.created"}\n\n'
     error = {"code": "context_length_exceeded", "message": "Your input exceeds the context window"}
@@ -284,7 +284,7 @@ def test_an_overflow_inside_a_stream_is_found_before_the_client_sees_a_byte(upst
     assert len(upstream.sent[1].body) < len(upstream.sent[0].body)
 
 
-def test_a_rate_limit_that_speaks_of_tokens_is_no_overflow(shared):
+def test_a_rate_limit_that_mentions_tokens_is_not_an_overflow(shared):
     upstream, proxy = shared
     error = {"error": {"message": "Request too large: tokens per min (TPM): Limit 30000"}}
     upstream.reply = lambda _: plain(error, 429)
@@ -292,7 +292,7 @@ def test_a_rate_limit_that_speaks_of_tokens_is_no_overflow(shared):
     assert len(upstream.sent) == 1
 
 
-def test_killed_in_the_middle_nothing_is_lost(upstream, serve):
+def test_nothing_is_lost_when_the_proxy_is_killed(upstream, serve):
     proxy, history = serve("--window", "20000"), talk(50)
     for length in range(1, 81, 2):
         before = proxy.send(request(history[:length]))
@@ -300,8 +300,8 @@ def test_killed_in_the_middle_nothing_is_lost(upstream, serve):
     proxy.child.wait(20)
     last = upstream.sent[-1].messages
     again = serve("--window", "20000").send(request(history[:83]))
-    assert again.told("session") == before.told("session")
-    assert again.told("action") == "view"
+    assert again.report("session") == before.report("session")
+    assert again.report("action") == "view"
     assert upstream.sent[-1].messages[: len(last)] == last
 
 
@@ -309,7 +309,7 @@ def test_killed_in_the_middle_nothing_is_lost(upstream, serve):
 
 
 def raw(proxy, data):
-    """Send bytes, and return all that comes back."""
+    """Send bytes, and return the whole response."""
     with socket.create_connection(urlsplit(proxy.url).netloc.split(":"), timeout=20) as line:
         line.sendall(data)
         pieces = []
@@ -337,7 +337,7 @@ DISHONEST = (
 )
 
 
-def test_what_is_no_honest_request_never_reaches_the_provider(shared):
+def test_malformed_requests_never_reach_the_provider(shared):
     upstream, proxy = shared
     for head in DISHONEST:
         found = raw(proxy, head)
@@ -354,7 +354,7 @@ def test_a_websocket_is_refused_at_once(shared):
     assert upstream.sent == []
 
 
-def test_a_page_of_another_origin_gets_nothing(shared):
+def test_a_page_of_another_origin_is_refused(shared):
     upstream, proxy = shared
     for path in ("/healthz", "/metrics", "/v1/models"):
         found = proxy.send(None, path, "GET", {"origin": "https://evil.example"})
@@ -363,18 +363,18 @@ def test_a_page_of_another_origin_gets_nothing(shared):
     assert upstream.sent == []
 
 
-def test_a_wrong_type_of_content_and_a_deep_body_are_passed_on(shared):
+def test_a_wrong_content_type_and_a_deeply_nested_body_are_relayed(shared):
     upstream, proxy = shared
     deep = b'{"messages": [' + b"[" * 200_000 + b"]" * 200_000 + b"]}"
     for kind, data in (("text/plain", b"hello"), ("", b"hello"), ("application/json", deep)):
-        assert proxy.send(data, headers={"content-type": kind}).told("action") == "failed"
+        assert proxy.send(data, headers={"content-type": kind}).report("action") == "failed"
         assert upstream.sent[-1].body == data
 
 
-def test_a_body_that_is_too_large_is_passed_on_unread(shared):
+def test_a_body_that_is_too_large_is_relayed_unread(shared):
     upstream, proxy = shared
     data = b'{"messages": ["' + b"x" * (33 << 20) + b'"]}'
-    assert proxy.send(data).told("action") == "unread"
+    assert proxy.send(data).report("action") == "unread"
     assert upstream.sent[0].body == data
 
     def pieces():
@@ -402,13 +402,13 @@ def test_no_file_holds_a_key(upstream, serve, tmp_path):
     assert (tmp_path / "a.db").stat().st_mode & 0o077 == 0
 
 
-def test_answers_under_way_are_finished_before_the_end(upstream, serve):
+def test_answers_in_progress_are_finished_before_shutdown(upstream, serve):
     proxy, arrived = serve(), threading.Event()
 
     def reply(_):
         yield STREAM + chunk(EVENTS[0])
         arrived.set()
-        time.sleep(0)  # other threads go on
+        time.sleep(0)  # let other threads run
         assert proxy.child.poll() is None
         yield chunk(EVENTS[1]) + b"0\r\n\r\n"
 

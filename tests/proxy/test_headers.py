@@ -1,4 +1,4 @@
-"""Headers pass as they are, but for those of one connection and the proxy's own."""
+"""Headers are forwarded unchanged, except hop-by-hop headers and the proxy's own."""
 
 from foldline.proxy.headers import report_headers, request_headers, response_headers
 from foldline.proxy.request_rewriting import Decision
@@ -20,28 +20,28 @@ CAME = [
 STAYS = [(b"authorization", b"Bearer k"), (b"x-twice", b"1"), (b"x-twice", b"2")]
 
 
-def test_what_concerns_one_connection_stays_there():
+def test_hop_by_hop_headers_are_not_forwarded():
     coding = (b"accept-encoding", b"gzip, deflate;q=0.5, br, zstd")
     assert request_headers(CAME, reads=False) == [STAYS[0], coding, *STAYS[1:]]
     assert (b"content-length", b"3") in request_headers(CAME, reads=False, length=True)
 
 
-def test_an_answer_that_is_listened_to_may_be_compressed_only_as_can_be_read():
+def test_an_answer_that_is_read_accepts_only_readable_codings():
     coding = (b"accept-encoding", b"gzip, deflate;q=0.5")
     assert request_headers(CAME, reads=True) == [STAYS[0], coding, *STAYS[1:]]
     only = [(b"accept-encoding", b"br")]
     assert request_headers(only, reads=True) == [(b"accept-encoding", b"identity")]
 
 
-def test_a_provider_cannot_speak_for_the_proxy():
+def test_a_provider_cannot_forge_headers_of_the_proxy():
     came = [(b"X-Foldline-Session", b"forged"), (b"Keep-Alive", b"5"), (b"Retry-After", b"7")]
     assert response_headers(came) == [(b"retry-after", b"7")]
 
 
-def test_what_was_done_is_told_as_far_as_it_is_known():
+def test_report_headers_hold_everything_known():
     decision = Decision(b"", "view", session="s", before=9, after=4, receipt="s/1")
-    told = dict(report_headers(decision, Usage(1, 2, 3, 4), dry_run=False))
-    assert told == {
+    reported = dict(report_headers(decision, Usage(1, 2, 3, 4), dry_run=False))
+    assert reported == {
         b"x-foldline-action": b"view",
         b"x-foldline-session": b"s",
         b"x-foldline-receipt": b"s/1",
@@ -55,7 +55,7 @@ def test_what_was_done_is_told_as_far_as_it_is_known():
     ]
 
 
-def test_clients_are_known_by_what_they_say():
+def test_clients_are_identified_by_their_headers():
     assert client_name({"user-agent": "claude-cli/2.1.197 (external, cli)"}) == "claude-code"
     assert client_name({"user-agent": "../..\x00/1"}) == "client"
     assert client_name({}) == "client"

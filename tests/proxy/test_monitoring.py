@@ -1,4 +1,4 @@
-"""The log holds nobody up, and loses a line rather than a request."""
+"""The log blocks no request, and drops lines instead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from foldline.proxy.monitoring import WAITING, ProxyMetrics, RequestLog
 from foldline.values.messages import Usage
 
 
-def test_lines_are_json_in_the_order_in_which_they_came():
+def test_lines_are_json_in_order():
     out = io.StringIO()
     log = RequestLog(out)
     assert all(log.add({"n": n, "text": "é\n"}) for n in range(5))
@@ -19,7 +19,7 @@ def test_lines_are_json_in_the_order_in_which_they_came():
     assert [json.loads(line)["n"] for line in out.getvalue().splitlines()] == list(range(5))
 
 
-def test_a_reader_who_does_not_read_loses_lines_and_stops_nobody():
+def test_a_stuck_reader_loses_lines_and_blocks_no_request():
     reads = threading.Event()
 
     class Stuck(io.StringIO):
@@ -40,7 +40,7 @@ def test_without_a_stream_nothing_is_written():
     log.close()
 
 
-def test_totals_are_the_sums_of_what_passed():
+def test_totals_are_the_sums_of_all_requests():
     metrics = ProxyMetrics("http://upstream")
     metrics.count_request("unchanged", 100, 100, 0.002)
     metrics.count_request("compacted", 900, 300, 0.2)
@@ -53,7 +53,7 @@ def test_totals_are_the_sums_of_what_passed():
     assert totals["usage"] == {"input": 2, "output": 4, "cache_read": 6, "cache_write": 8}
 
 
-def test_the_exposition_is_what_prometheus_reads():
+def test_the_exposition_is_valid_prometheus_text():
     metrics = ProxyMetrics("http://upstream")
     metrics.count_request("failed", 1, 1, 99.0)
     metrics.count_answer(503, None)

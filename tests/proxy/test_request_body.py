@@ -1,4 +1,4 @@
-"""A body is read so that what stays is sent byte for byte."""
+"""Unchanged messages of a body are sent byte for byte."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ values = st.recursive(
     st.sampled_from([None, 1, 4]),
     st.booleans(),
 )
-def test_a_body_whose_messages_all_stay_is_the_same_bytes(messages, around, indent, plain):
+def test_a_body_with_unchanged_messages_is_identical_bytes(messages, around, indent, plain):
     value = {**around, "messages": messages, "stream": True}
     data = json.dumps(value, indent=indent, ensure_ascii=plain).encode("utf-8", "backslashreplace")
     body = read_body(data, "messages")
@@ -40,7 +40,7 @@ def test_a_body_whose_messages_all_stay_is_the_same_bytes(messages, around, inde
 
 
 @given(st.lists(values, min_size=2, max_size=6), st.data())
-def test_a_changed_message_leaves_what_comes_before_it_as_it_was(messages, data):
+def test_a_changed_message_keeps_everything_before_it_unchanged(messages, data):
     sent = json.dumps({"messages": messages, "model": "m"}).encode()
     body = read_body(sent, "messages")
     at = data.draw(st.integers(0, len(messages) - 1))
@@ -54,7 +54,7 @@ def test_a_changed_message_leaves_what_comes_before_it_as_it_was(messages, data)
     ]
 
 
-def test_half_a_surrogate_pair_is_written_as_the_escape_that_it_came_as():
+def test_a_lone_surrogate_is_written_as_its_original_escape():
     body = read_body(b'{"messages": [{"content": "a\\ud83d"}, 2]}', "messages")
     written = body.with_messages([write_message(body.messages[0]), 1])
     assert json.loads(written) == {"messages": [{"content": "a\ud83d"}, 2]}
@@ -79,7 +79,7 @@ def test_half_a_surrogate_pair_is_written_as_the_escape_that_it_came_as():
         b'{"a": ' + b'{"a":' * 50_000 + b"1" + b"}" * 50_000 + b', "messages": [1]}',
     ],
 )
-def test_what_is_no_single_meaning_is_refused(data):
+def test_ambiguous_bodies_are_rejected(data):
     with pytest.raises(InputError):
         read_body(data, "messages")
 
@@ -93,7 +93,7 @@ def test_a_message_without_marks_is_the_same_object():
     assert strip_cache_marks("text") == "text"
 
 
-def test_marks_are_taken_from_blocks_and_from_the_blocks_in_results():
+def test_marks_are_removed_from_blocks_and_from_blocks_in_results():
     result = {"type": "tool_result", "content": [{"type": "text", "cache_control": MARK}]}
     message = {"role": "user", "content": [result, {"type": "text", "cache_control": MARK}]}
     bare = {"type": "tool_result", "content": [{"type": "text"}]}
@@ -102,7 +102,7 @@ def test_marks_are_taken_from_blocks_and_from_the_blocks_in_results():
     assert cache_mark(strip_cache_marks(message)) is None
 
 
-def test_a_mark_is_put_at_the_last_block_that_can_have_one():
+def test_a_mark_is_added_to_the_last_block_that_can_have_one():
     assert add_cache_mark({"role": "user", "content": "hi"}, MARK)["content"] == [
         {"type": "text", "text": "hi", "cache_control": MARK}
     ]

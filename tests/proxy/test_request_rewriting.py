@@ -1,9 +1,9 @@
-"""What goes out: the very bytes, or what a session shows of them; never less than a request."""
+"""A rewritten request is the original bytes or the session's view; never a broken request."""
 
 import json
 
 import pytest
-from tests.proxy.rewriting import PATHS, compacted, decide, rewriter, shown, turns
+from tests.proxy.rewriting import PATHS, compacted, decide, rewriter, turns, view_sent
 
 from foldline.formats.registry import dialect
 from foldline.models.errors import provider_error
@@ -39,7 +39,7 @@ def on_wire(wire):
 
 
 @pytest.mark.parametrize("wire", PATHS)
-def test_below_the_trigger_the_very_bytes_go_out(tmp_path, wire):
+def test_below_the_trigger_the_original_bytes_are_sent(tmp_path, wire):
     who = rewriter(tmp_path / "a.db", window=None)
     for length in (1, 3, 9):
         found = decide(who, on_wire(wire)[:length], wire, unknown={"x": [1.0, 1e3]})
@@ -49,7 +49,7 @@ def test_below_the_trigger_the_very_bytes_go_out(tmp_path, wire):
 
 
 @pytest.mark.parametrize("wire", PATHS)
-def test_between_two_compactions_every_request_begins_as_the_one_before(tmp_path, wire):
+def test_between_two_compactions_every_request_extends_the_previous_one(tmp_path, wire):
     who, history = rewriter(tmp_path / "a.db"), on_wire(wire)
     before, made = None, 0
     for length in range(1, len(history), 2):
@@ -64,7 +64,7 @@ def test_between_two_compactions_every_request_begins_as_the_one_before(tmp_path
     assert made >= 2
 
 
-def test_what_stands_around_the_messages_is_never_touched(tmp_path):
+def test_fields_around_the_messages_are_never_changed(tmp_path):
     around = {
         "system": [{"type": "text", "text": "Be brief.", "cache_control": MARK}],
         "tools": [{"name": "read", "input_schema": {"type": "object"}, "new_field": 1}],
@@ -89,7 +89,7 @@ def test_what_stands_around_the_messages_is_never_touched(tmp_path):
         ("openai-chat", {"tools": {"name": "read"}}),
     ],
 )
-def test_an_odd_system_prompt_or_odd_tools_are_no_reason_not_to_compact(tmp_path, wire, around):
+def test_a_malformed_system_prompt_or_tools_do_not_prevent_compaction(tmp_path, wire, around):
     _, found = compacted(rewriter(tmp_path / "a.db"), on_wire(wire), wire=wire, **around)
     sent = json.loads(found.body)
     assert {name: sent[name] for name in around} == around
@@ -104,11 +104,11 @@ def test_the_texts_of_a_system_prompt_are_counted_in_every_shape():
     assert [request.system for request in read] == [prompt, prompt, ""]
 
 
-def test_items_that_mean_more_than_they_say_stay(tmp_path):
+def test_items_that_refer_to_other_content_are_kept(tmp_path):
     tools = {"type": "additional_tools", "tools": [{"type": "function", "name": "read"}]}
     history = [tools, *on_wire("openai-responses")]
     _, found = compacted(rewriter(tmp_path / "a.db"), [tools, *history], wire="openai-responses")
-    assert tools in shown(found)
+    assert tools in view_sent(found)
 
 
 def test_a_mark_for_the_cache_is_not_lost_and_old_ones_do_not_come_back(tmp_path):
@@ -138,15 +138,15 @@ def test_a_marked_result_that_is_cut_keeps_its_mark(tmp_path):
     found = decide(rewriter(tmp_path / "a.db", window=60_000), history)
     assert found.outcome == "view"
     assert found.body.count(b"cache_control") == 1
-    assert shown(found)[-1]["content"][-1]["cache_control"] == MARK
+    assert view_sent(found)[-1]["content"][-1]["cache_control"] == MARK
     assert len(found.body) < len(text)
 
 
-def test_a_history_that_its_provider_keeps_is_not_touched(tmp_path):
+def test_a_history_stored_by_the_provider_is_not_changed(tmp_path):
     output = {"type": "function_call_output", "call_id": "c1", "output": "done"}
     who = rewriter(tmp_path / "a.db")
     found = decide(who, [output], "openai-responses", previous_response_id="r1")
-    assert (found.outcome, shown(found)) == ("unread", [output])
+    assert (found.outcome, view_sent(found)) == ("unread", [output])
     assert SqliteStore(tmp_path / "a.db").sessions() == ()
 
 
@@ -160,19 +160,19 @@ def test_a_history_that_its_provider_keeps_is_not_touched(tmp_path):
         {"role": "user", "content": [{"type": "unheard_of", "value": {"a": 1}}]},
     ],
 )
-def test_what_looks_odd_here_is_not_mended_below_the_trigger(tmp_path, odd):
+def test_malformed_messages_are_not_repaired_below_the_trigger(tmp_path, odd):
     history = [*LONG[:2], odd, *LONG[2:3]]
     found = decide(rewriter(tmp_path / "a.db"), history)
-    assert (found.outcome, shown(found)) == ("unchanged", history)
+    assert (found.outcome, view_sent(found)) == ("unchanged", history)
 
 
-def test_counting_counts_what_would_be_sent_and_records_nothing(tmp_path):
+def test_a_count_request_counts_the_view_and_records_nothing(tmp_path):
     who = rewriter(tmp_path / "a.db")
     length, made = compacted(who, LONG)
     path = "/v1/messages/count_tokens"
     found = decide(who, LONG[: length + 2], path=path)
     assert found.outcome == "view"
-    assert shown(found) == [*shown(made), *LONG[length : length + 2]]
+    assert view_sent(found) == [*view_sent(made), *LONG[length : length + 2]]
     assert decide(who, LONG[:3], path=path).outcome == "unchanged"
     assert len(SqliteStore(tmp_path / "a.db").sessions()) == 1
 
@@ -181,7 +181,7 @@ def test_counting_counts_what_would_be_sent_and_records_nothing(tmp_path):
     "data",
     [b"", b"no json", b'{"messages":[{"role":7}]}', b'{"messages":[null]}', b"[" * 90_000],
 )
-def test_what_cannot_be_read_goes_out_as_it_came(tmp_path, data):
+def test_unreadable_requests_are_sent_unchanged(tmp_path, data):
     from foldline.proxy.requests import find_endpoint
 
     found = rewriter(tmp_path / "a.db").decide(find_endpoint("POST", "/v1/messages"), data, {})
@@ -189,7 +189,7 @@ def test_what_cannot_be_read_goes_out_as_it_came(tmp_path, data):
     assert found.reason
 
 
-def test_an_archive_that_fails_is_no_reason_to_fail(tmp_path):
+def test_a_failing_archive_does_not_fail_the_request(tmp_path):
     class Broken(SqliteStore):
         def commit(self, *_):
             raise OSError("disk full")
@@ -199,23 +199,23 @@ def test_an_archive_that_fails_is_no_reason_to_fail(tmp_path):
 
     who = RequestRewriter(Broken(tmp_path / "a.db"), ProxyOptions(Config(), 20_000))
     found = decide(who, LONG[:3])
-    assert (found.outcome, shown(found)) == ("failed", LONG[:3])
+    assert (found.outcome, view_sent(found)) == ("failed", LONG[:3])
 
 
-def test_tools_that_fill_the_window_are_no_reason_to_fail(tmp_path):
+def test_tools_that_fill_the_window_do_not_fail_the_request(tmp_path):
     tools = [{"name": f"t{n}", "description": "word " * 900} for n in range(40)]
     found = decide(rewriter(tmp_path / "a.db"), LONG[:3], tools=tools)
     assert found.outcome == "failed"
     assert json.loads(found.body)["tools"] == tools
 
 
-def test_a_reason_holds_no_word_of_what_was_asked(tmp_path):
+def test_a_reason_holds_no_content_of_the_request(tmp_path):
     found = decide(rewriter(tmp_path / "a.db"), [{"role": 7, "content": "sk-secret"}])
     assert found.outcome == "failed"
     assert "secret" not in found.reason
 
 
-def test_an_overflow_makes_a_request_strictly_smaller_once(tmp_path):
+def test_an_overflow_is_answered_with_a_smaller_request_once(tmp_path):
     who = rewriter(tmp_path / "a.db", window=None)
     found = decide(who, LONG[:31])
     smaller = who.retry(found, TOO_LONG)
@@ -226,36 +226,36 @@ def test_an_overflow_makes_a_request_strictly_smaller_once(tmp_path):
     assert decide(who, LONG[:33]).body.startswith(smaller.body[: smaller.body.rindex(b"]")])
 
 
-def test_where_nothing_smaller_can_be_sent_the_client_hears_it(tmp_path):
+def test_an_overflow_that_cannot_shrink_is_relayed_to_the_client(tmp_path):
     who = rewriter(tmp_path / "a.db", window=None)
     found = decide(who, [{"role": "user", "content": "Hello."}])
     assert who.retry(found, TOO_LONG) is None
 
 
-def test_a_dry_run_measures_and_sends_what_came():
+def test_a_dry_run_measures_and_sends_the_original():
     who = rewriter(dry_run=True)
     found = [decide(who, LONG[: 2 * n + 1]) for n in range(50)]
     assert {one.outcome for one in found} == {"unchanged", "compacted", "view"}
-    assert [shown(one) for one in found] == [LONG[: 2 * n + 1] for n in range(50)]
+    assert [view_sent(one) for one in found] == [LONG[: 2 * n + 1] for n in range(50)]
     assert found[-1].after < found[-1].before
     assert who.retry(found[-1], TOO_LONG) is None
 
 
-def test_what_the_provider_reports_tells_when_the_window_is_full(tmp_path):
+def test_reported_usage_decides_when_the_window_is_full(tmp_path):
     who = rewriter(tmp_path / "a.db")
     found = decide(who, LONG[:5])
     who.record_usage(found, Usage(17_000, 10))
     assert decide(who, LONG[:7]).outcome == "compacted"
 
 
-def test_usage_of_an_answer_that_was_edited_since_does_not_count(tmp_path):
+def test_usage_of_a_later_edited_answer_is_ignored(tmp_path):
     who = rewriter(tmp_path / "a.db")
     who.record_usage(decide(who, LONG[:5]), Usage(17_000, 10))
     assert decide(who, [*LONG[:5], LONG[7], LONG[8], LONG[9], LONG[10]]).outcome == "unchanged"
 
 
 @pytest.mark.parametrize(
-    ("last", "told"),
+    ("last", "expected"),
     [
         ("Your task is to create a detailed summary of the conversation so far, paying", "asked"),
         ("You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff", "asked"),
@@ -263,14 +263,14 @@ def test_usage_of_an_answer_that_was_edited_since_does_not_count(tmp_path):
         ("Mend the build.", ""),
     ],
 )
-def test_a_clients_own_compaction_is_recognised(tmp_path, last, told):
+def test_a_clients_own_compaction_is_recognised(tmp_path, last, expected):
     found = decide(rewriter(tmp_path / "a.db"), [{"role": "user", "content": last}])
-    assert (found.outcome, found.compaction) == ("unchanged", told)
+    assert (found.outcome, found.compaction) == ("unchanged", expected)
 
 
-def test_a_compaction_by_the_provider_is_recognised_and_stays(tmp_path):
+def test_a_compaction_by_the_provider_is_recognised_and_kept(tmp_path):
     item = {"type": "compaction", "encrypted_content": "gAAAA…"}
     history = [item, *on_wire("openai-responses")]
     _, found = compacted(rewriter(tmp_path / "a.db"), [item, *history], wire="openai-responses")
     assert found.compaction == "server"
-    assert item in shown(found)
+    assert item in view_sent(found)

@@ -1,4 +1,4 @@
-"""The proxy says where it is, is reached by whom it may, and ends when it is told to."""
+"""The proxy prints its address, accepts only permitted clients, and stops on a signal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from foldline.session import Session
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_in_peace_on_a_signal(serve, number):
+def test_a_signal_shuts_the_server_down_cleanly(serve, number):
     proxy = serve()
     assert proxy.url.startswith("http://127.0.0.1:")
     assert proxy.totals()["status"] == "ok"
@@ -38,26 +38,26 @@ def test_other_machines_need_a_token(upstream, serve):
     assert sent.header("x-foldline-token") is None
 
 
-def test_a_dry_run_sends_what_came_and_keeps_nothing(upstream, serve, tmp_path):
+def test_a_dry_run_sends_the_original_and_stores_nothing(upstream, serve, tmp_path):
     proxy = serve("--dry-run", "--window", "20000")
     history = talk(40)
     for length in (1, 41, 79):
         found = proxy.send(request(history[:length]))
         assert upstream.sent[-1].messages == history[:length]
-    assert found.told("action") == "dry-run"
-    assert int(found.told("tokens-after")) < int(found.told("tokens-before"))
+    assert found.report("action") == "dry-run"
+    assert int(found.report("tokens-after")) < int(found.report("tokens-before"))
     assert proxy.totals()["dry_run"] is True
     assert not (tmp_path / "a.db").exists()
 
 
-def test_without_an_archive_the_log_says_that_nothing_can_be_recalled(serve, tmp_path):
+def test_without_an_archive_the_log_reports_that_recall_is_off(serve, tmp_path):
     proxy = serve("--no-archive")
     proxy.send(request(talk(1)))
     assert "nothing can be recalled" in proxy.lines()[0]["recall"]
     assert not (tmp_path / "a.db").exists()
 
 
-def test_sessions_that_are_too_old_go(upstream, serve, tmp_path):
+def test_sessions_beyond_their_retention_are_deleted(upstream, serve, tmp_path):
     with Session.open(tmp_path / "a.db", "old", window=9_000, clock=lambda: 1e9) as old:
         old.extend(turns(1))
     proxy = serve("--keep", "30d")
@@ -66,7 +66,7 @@ def test_sessions_that_are_too_old_go(upstream, serve, tmp_path):
     assert {"event": "pruned", "sessions": 1} in proxy.lines()
 
 
-def test_keys_in_what_was_said_are_taken_out_if_asked(upstream, serve, tmp_path):
+def test_keys_in_messages_are_redacted_on_request(upstream, serve, tmp_path):
     proxy = serve("--redact")
     secret = f"sk-ant-{'0123456789' * 2}"
     messages = [{"role": "user", "content": f"my key is {secret}"}]
@@ -77,7 +77,7 @@ def test_keys_in_what_was_said_are_taken_out_if_asked(upstream, serve, tmp_path)
         assert secret.encode() not in file.read_bytes(), file
 
 
-def test_totals_are_those_of_prometheus_too(upstream, serve):
+def test_totals_equal_those_of_prometheus(upstream, serve):
     proxy = serve()
     upstream.reply = lambda _: plain(answer(input_tokens=5, output_tokens=2))
     proxy.send(request(talk(1)))
@@ -89,17 +89,17 @@ def test_totals_are_those_of_prometheus_too(upstream, serve):
 @pytest.mark.parametrize(
     "address", ["", "ftp://x", "http://", "http://u:p@x", "http://x?key=1", "x.com", "http://x:y"]
 )
-def test_what_is_no_address_of_a_provider_is_refused(address):
+def test_an_invalid_provider_address_is_rejected(address):
     with pytest.raises(InputError):
         resolve_upstream(address)
 
 
-def test_providers_have_names():
+def test_providers_can_be_given_by_name():
     assert resolve_upstream("anthropic") == "https://api.anthropic.com"
     assert resolve_upstream("http://127.0.0.1:9/v1/") == "http://127.0.0.1:9/v1"
 
 
-def test_a_port_that_is_taken_is_told(serve):
+def test_a_port_in_use_is_reported(serve):
     port = int(serve().url.rpartition(":")[2])
     with pytest.raises(InputError, match="listen"):
         ProxyServer("anthropic", ProxyOptions(Config()), port=port).run(print)

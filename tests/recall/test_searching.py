@@ -1,4 +1,4 @@
-"""What a search by words or by pattern gives back, and how much of it."""
+"""The results of a search by words or by pattern, and their size."""
 
 import json
 
@@ -27,7 +27,7 @@ def result(number, text):
 
 
 def folded(*wires, shortened=()):
-    """Return holdings of messages that a snapshot stands for, and their handles."""
+    """Return holdings of messages folded into a snapshot, and their handles."""
     messages = OpenAIChatDialect().decode(list(wires)).messages
     ids = tuple(message.id for message in messages)
     inside = tuple(number for at, number in enumerate(ids) if at not in shortened)
@@ -99,21 +99,21 @@ def test_scripts_without_blanks_are_searched_by_pairs_of_characters(text, query)
     assert ask(held, query, max_tokens=120).startswith(f"[{handles[0]} user]\n{text}")
 
 
-def test_a_search_of_a_snapshot_covers_what_was_shortened_beside_it():
+def test_a_search_of_a_snapshot_includes_shortened_messages():
     held, handles = folded(*STORY, shortened=(0,))
 
     assert ask(held, "please find out").startswith(f"[{handles[0]} user]")
     assert handles[0] not in recall(held, SNAPSHOT).text
 
 
-def test_a_search_of_a_step_stays_in_it():
+def test_a_search_of_a_step_covers_only_that_step():
     held, handles = folded(*STORY)
 
     assert ask(held, "cache", handles[4]).startswith("[0 matches.")
     assert "users.py" in ask(held, "getUserName", handles[4])
 
 
-def test_what_was_read_twice_comes_once_with_the_other_handle():
+def test_text_read_twice_is_returned_once_with_the_other_handle():
     again = [call("c3", "read", path="copy.py"), result("c3", STORY[2]["content"])]
     held, handles = folded(*STORY, *again)
 
@@ -123,7 +123,7 @@ def test_what_was_read_twice_comes_once_with_the_other_handle():
     assert f"; also {handles[7]}]" in text
 
 
-def test_every_passage_comes_once_on_the_pages_of_a_search():
+def test_every_passage_is_on_one_page_of_a_search():
     held, _ = folded(*STORY)
     whole = ask(held, "paragraph report")
     first = ask(held, "paragraph report", max_tokens=150)
@@ -146,7 +146,7 @@ def test_a_search_never_takes_more_than_the_cap(access, cap):
     assert COUNTER.text(found.text) <= cap
 
 
-def test_words_that_are_nowhere_are_answered_with_similar_ones():
+def test_a_query_without_hits_names_similar_words():
     held, _ = folded(*STORY)
 
     assert ask(held, "flakx") == "[0 matches. Similar words: flaky. Nor anywhere else.]"
@@ -182,7 +182,7 @@ def test_a_search_takes_time_in_proportion_to_the_text():
 # --- by a pattern ---------------------------------------------------------------------------
 
 
-def test_matches_of_a_snapshot_stand_under_the_handle_that_numbers_their_lines():
+def test_matches_of_a_snapshot_are_listed_under_the_handle_that_numbers_their_lines():
     held, handles = folded(*STORY)
 
     text = recall(held, SNAPSHOT, grep="moved to redis", context=0).text
@@ -193,7 +193,7 @@ def test_matches_of_a_snapshot_stand_under_the_handle_that_numbers_their_lines()
     assert recall(held, handles[2], lines=number).text == said
 
 
-def test_context_before_a_match_gives_way_when_the_room_is_short():
+def test_context_before_a_match_is_dropped_when_the_room_is_short():
     lines = [f"a line of context, number {n}" for n in range(40)]
     lines[20] = "the MATCH itself"
     held, handles = folded({"role": "user", "content": "\n".join(lines)})
@@ -206,7 +206,7 @@ def test_context_before_a_match_gives_way_when_the_room_is_short():
     assert find(12) == "21: the MATCH itself"
 
 
-def test_a_path_that_lines_share_comes_once():
+def test_a_path_that_lines_share_is_written_once():
     held, handles = folded(*STORY)
 
     text = recall(held, handles[5], grep="getUserName").text
@@ -223,7 +223,7 @@ def test_a_match_inside_of_one_line_json_is_the_whole_value_with_its_path():
     assert text == "1: $.rows[1].text: the needle is here"
 
 
-def test_the_same_lines_in_two_results_come_once():
+def test_equal_lines_of_two_results_are_returned_once():
     again = [call("c3", "read", path="copy.py"), result("c3", STORY[2]["content"])]
     held, handles = folded(*STORY, *again)
 
@@ -233,7 +233,7 @@ def test_the_same_lines_in_two_results_come_once():
     assert text.startswith(f"[{handles[2]} result read tests/test_login.py; also {handles[7]}]")
 
 
-def test_matches_are_counted_up_to_a_bound():
+def test_matches_are_counted_up_to_a_limit():
     held, handles = folded({"role": "user", "content": "cache\n" * 12_000})
 
     found = recall(held, handles[0], grep="cache", max_tokens=60, counter=COUNTER)
@@ -242,14 +242,14 @@ def test_matches_are_counted_up_to_a_bound():
     assert "[at least 9," in found.text
 
 
-def test_a_query_answers_where_a_pattern_matches_nothing():
+def test_a_query_is_used_where_a_pattern_matches_nothing():
     held, _ = folded(*STORY)
 
     assert "moved to redis" in ask(held, "redis", grep="valkey")
     assert "redis" not in ask(held, "redis", grep="getUserName")
 
 
-# --- where it is asked ------------------------------------------------------------------------
+# --- within a compaction ----------------------------------------------------------------------
 
 
 def test_a_compaction_counts_the_tokens_of_what_it_recalls_by_itself():

@@ -31,12 +31,12 @@ def test_the_best_passage_of_any_session_comes_first_with_handle_and_session():
     assert found.searched == 2
 
 
-def test_what_several_sessions_say_comes_once():
+def test_equal_passages_of_several_sessions_are_returned_once():
     past = [session(name, "The release key is called heron.") for name in "abc"]
     assert search(past, "release key").found == 1
 
 
-def test_an_answer_keeps_to_its_cap_and_says_how_to_go_on():
+def test_an_answer_keeps_to_its_limit_and_names_the_next_page():
     texts = [f"The release number {n} was made on day {n} by Ann." for n in range(30)]
     past = [session(str(number), text) for number, text in enumerate(texts)]
     fits = cap(None, 500, None)
@@ -47,7 +47,7 @@ def test_an_answer_keeps_to_its_cap_and_says_how_to_go_on():
     assert second.text.split("\n")[1] not in first.text
 
 
-def test_a_search_ends_in_time_and_says_how_many_sessions_it_read():
+def test_a_search_ends_in_time_and_reports_how_many_sessions_it_read():
     now = iter(range(1_000))
     past = [session(str(n), *[f"release {n} {m}" for m in range(BATCH)]) for n in range(10)]
     found = search(past, "release", clock=lambda: float(next(now)), seconds=5.0)

@@ -5,13 +5,13 @@ from tests.neutral import COUNTER
 
 from foldline.reinjection.attachment import (
     FoundFile,
+    compare_with_view,
     digest,
     name_section,
     part_section,
     plan_section,
     read_attached,
     render,
-    standing,
     whole_section,
 )
 from foldline.reinjection.file_access import FileAccess
@@ -23,11 +23,11 @@ CODE = "".join(f"line {n} of the file\n" for n in range(1, 61))
 
 
 def found(text=CODE, path="src/a.py", seen="", operation="read", state="text"):
-    touch = FileAccess(path, operation, Site(1, 0), Site(2, 0), ("1", "2"), seen)
-    return FoundFile(touch, state, text, len(text.encode("utf-8", "replace")))
+    access = FileAccess(path, operation, Site(1, 0), Site(2, 0), ("1", "2"), seen)
+    return FoundFile(access, state, text, len(text.encode("utf-8", "replace")))
 
 
-def test_an_attachment_is_known_and_is_not_what_the_user_said():
+def test_an_attachment_is_recognised_and_is_not_a_message_of_the_user():
     message = Message("user", (Text(render(["x"])),))
     assert message.text.startswith(ATTACHMENT_HEADER)
     assert message.is_attachment()
@@ -36,7 +36,7 @@ def test_an_attachment_is_known_and_is_not_what_the_user_said():
 
 
 @pytest.mark.requirement("C15")
-def test_a_file_stands_whole_between_fences_with_where_it_comes_from():
+def test_a_file_is_shown_whole_between_fences_with_its_path_and_version():
     section = whole_section(found(), "unchanged")
     head, fence, *rest = section.split("\n")
     assert head == (
@@ -61,9 +61,9 @@ def test_no_content_can_close_its_fence_or_pass_for_another_file():
 
 
 def test_no_path_can_break_its_line():
-    told = whole_section(found("x", path='a" (whole)\u2028".py'), "unknown")
-    assert read_attached(told).keys() == {'a" (whole)\u2028".py'}
-    assert told.count("\n") == 3
+    section = whole_section(found("x", path='a" (whole)\u2028".py'), "unknown")
+    assert read_attached(section).keys() == {'a" (whole)\u2028".py'}
+    assert section.count("\n") == 3
 
 
 @pytest.mark.requirement("C15", "K26")
@@ -91,7 +91,7 @@ def test_a_giant_line_and_a_file_without_room_are_only_named():
 
 
 @pytest.mark.requirement("C15")
-def test_what_cannot_be_shown_is_told():
+def test_files_that_cannot_be_shown_are_named_with_the_reason():
     assert name_section(found("", state="deleted"), "unknown").endswith("is no longer on disk.")
     assert name_section(found("", state="binary"), "unknown").endswith("0 bytes, not text.")
 
@@ -118,15 +118,18 @@ def test_what_cannot_be_shown_is_told():
     ],
 )
 def test_a_file_is_compared_with_what_the_model_saw(operation, seen, expected):
-    assert standing(found(seen=seen, operation=operation), {}) == expected
+    assert compare_with_view(found(seen=seen, operation=operation), {}) == expected
 
 
 def test_a_file_that_was_put_back_before_is_compared_with_that():
     earlier = read_attached(whole_section(found(), "unknown"))
-    assert standing(found(seen="", operation="edited"), earlier) == "unchanged"
-    assert standing(found(CODE + "more", seen="line 1", operation="edited"), earlier) == "changed"
+    assert compare_with_view(found(seen="", operation="edited"), earlier) == "unchanged"
+    assert (
+        compare_with_view(found(CODE + "more", seen="line 1", operation="edited"), earlier)
+        == "changed"
+    )
 
 
-def test_a_plan_says_how_far_it_is():
-    told = plan_section(["- [completed] one", "- [pending] two"], "abc123", 2, 1)
-    assert told.split("\n")[0] == "Your newest plan (1/2 done, recall abc123):"
+def test_a_plan_is_headed_by_its_progress():
+    section = plan_section(["- [completed] one", "- [pending] two"], "abc123", 2, 1)
+    assert section.split("\n")[0] == "Your newest plan (1/2 done, recall abc123):"

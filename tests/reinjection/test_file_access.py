@@ -4,25 +4,31 @@ import json
 
 import pytest
 from tests.neutral import A, T, U, c, log
-from tests.reinjection.whole_log import touches
+from tests.reinjection.whole_log import accesses
 
 from foldline.core.retention_settings import FileSettings
-from foldline.reinjection.file_access import in_sight, newest, normal, paths_of, within
+from foldline.reinjection.file_access import (
+    newest,
+    normalize_path,
+    paths_in_view,
+    paths_of,
+    relative_to_root,
+)
 
 SETTINGS = FileSettings(root="/repo")
 
 
-def did(*steps, settings=SETTINGS, result="the content"):
-    """Return the touches of calls given as (tool, arguments) or (tool, arguments, result)."""
+def accesses_of(*steps, settings=SETTINGS, result="the content"):
+    """Return the accesses of calls given as (tool, arguments) or (tool, arguments, result)."""
     messages = [U("task")]
     for number, (tool, arguments, *rest) in enumerate(steps):
         text = arguments if isinstance(arguments, str) else json.dumps(arguments)
         messages += [A(c(str(number), tool, text)), T(str(number), *(rest or [result]), name=tool)]
-    return touches(log(*messages), settings)
+    return accesses(log(*messages), settings)
 
 
 def paths(*steps, **rest):
-    return [touch.path for touch in newest(did(*steps, **rest))]
+    return [access.path for access in newest(accesses_of(*steps, **rest))]
 
 
 @pytest.mark.requirement("K29", "K30")
@@ -35,7 +41,7 @@ def paths(*steps, **rest):
         ("fetch a, read b", "b"),
     ],
 )
-def test_files_are_ordered_by_their_last_touch_newest_first(steps, order):
+def test_files_are_ordered_by_their_last_access_newest_first(steps, order):
     calls = [step.split() for step in steps.split(", ")]
     assert paths(*((f"{verb}_file", {"path": path}) for verb, path in calls)) == order.split()
 
@@ -44,7 +50,7 @@ def test_files_are_ordered_by_their_last_touch_newest_first(steps, order):
 def test_six_parallel_reads_are_taken_in_the_order_of_the_calls():
     calls = [c(str(n), "read_file", json.dumps({"path": f"p{n}"})) for n in range(6)]
     messages = log(U("task"), A(*calls), *(T(str(n), "text", "read_file") for n in range(6)))
-    assert [t.path for t in newest(touches(messages, SETTINGS))] == [
+    assert [t.path for t in newest(accesses(messages, SETTINGS))] == [
         f"p{n}" for n in range(5, -1, -1)
     ]
 
@@ -74,10 +80,10 @@ def test_six_parallel_reads_are_taken_in_the_order_of_the_calls():
     ],
 )
 def test_the_tools_of_many_agents_are_known(tool, arguments, operation):
-    found = did((tool, arguments)) or did((tool, json.dumps(arguments)))
+    found = accesses_of((tool, arguments)) or accesses_of((tool, json.dumps(arguments)))
     if isinstance(arguments.get("command"), list) and "patch" in str(arguments):
-        found = did((tool, arguments["command"][1]))
-    assert [(touch.path, touch.operation) for touch in found] == [("a.py", operation)]
+        found = accesses_of((tool, arguments["command"][1]))
+    assert [(access.path, access.operation) for access in found] == [("a.py", operation)]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +107,7 @@ def test_the_tools_of_many_agents_are_known(tool, arguments, operation):
         ("", {"path": "a.py"}),
     ],
 )
-def test_what_is_no_touch_of_a_known_file_names_none(tool, arguments):
+def test_calls_that_do_not_access_a_known_file_name_none(tool, arguments):
     assert paths((tool, arguments)) == []
 
 
@@ -124,40 +130,42 @@ def test_tools_and_keys_can_be_named():
         ('{"path": ', ""),
     ],
 )
-def test_a_path_is_found_in_broken_json_too(text, path):
+def test_a_path_is_found_in_broken_json(text, path):
     assert next(paths_of(text, None, SETTINGS.path_keys), "") == path
 
 
-def test_a_call_that_failed_or_was_refused_or_has_no_answer_touches_nothing():
+def test_a_failed_refused_or_unanswered_call_accesses_nothing():
     read = A(c("1", "read", '{"path": "secret.txt"}'))
-    assert touches(log(U("t"), read, T("1", "no", "read", is_error=True)), SETTINGS) == ()
-    assert touches(log(U("t"), read), SETTINGS) == ()
+    assert accesses(log(U("t"), read, T("1", "no", "read", is_error=True)), SETTINGS) == ()
+    assert accesses(log(U("t"), read), SETTINGS) == ()
     for words in (
         "Permission denied by the user.",
         "Error: no such file",
         "The user declined.",
         "拒绝",
     ):
-        assert did(("read", {"path": "secret.txt"}, words)) == ()
-    assert len(did(("read", {"path": "a.py"}, "def denied():\n" + "    pass\n" * 100))) == 1
+        assert accesses_of(("read", {"path": "secret.txt"}, words)) == ()
+    assert (
+        len(accesses_of(("read", {"path": "a.py"}, "def denied():\n" + "    pass\n" * 100))) == 1
+    )
 
 
 def test_a_path_inside_the_root_has_one_name():
-    assert within("/repo/src/a.py", "/repo/") == "src/a.py"
-    assert within("/repository/a.py", "/repo") == "/repository/a.py"
-    assert within("/repo", "/repo") == "."
-    assert within("a.py", None) == "a.py"
-    assert normal("./src//a.py") == "src/a.py"
+    assert relative_to_root("/repo/src/a.py", "/repo/") == "src/a.py"
+    assert relative_to_root("/repository/a.py", "/repo") == "/repository/a.py"
+    assert relative_to_root("/repo", "/repo") == "."
+    assert relative_to_root("a.py", None) == "a.py"
+    assert normalize_path("./src//a.py") == "src/a.py"
 
 
-def sight(messages, shown):
-    kept = {message.id: message for index, message in enumerate(messages) if index in shown}
+def visible_paths(messages, visible):
+    kept = {message.id: message for index, message in enumerate(messages) if index in visible}
     everything = {message.id: message for message in messages}
-    return in_sight(touches(messages, SETTINGS), kept, everything)
+    return paths_in_view(accesses(messages, SETTINGS), kept, everything)
 
 
 @pytest.mark.requirement("F71")
-def test_a_file_is_in_sight_while_its_reading_and_every_later_change_are_shown():
+def test_a_file_is_in_view_while_its_read_and_every_later_edit_are_unchanged():
     messages = log(
         U("task"),
         A(c("1", "read", '{"path": "a.py"}')),
@@ -167,7 +175,7 @@ def test_a_file_is_in_sight_while_its_reading_and_every_later_change_are_shown()
         A(c("3", "write", '{"path": "b.py", "content": "three"}')),
         T("3", "done", "write"),
     )
-    assert sight(messages, range(7)) == {"a.py", "b.py"}
-    assert sight(messages, range(3, 7)) == {"b.py"}
-    assert sight(messages, (0, 1, 2, 5, 6)) == {"b.py"}
-    assert sight(messages, (0, 1, 2, 3, 4)) == {"a.py"}
+    assert visible_paths(messages, range(7)) == {"a.py", "b.py"}
+    assert visible_paths(messages, range(3, 7)) == {"b.py"}
+    assert visible_paths(messages, (0, 1, 2, 5, 6)) == {"b.py"}
+    assert visible_paths(messages, (0, 1, 2, 3, 4)) == {"a.py"}

@@ -9,7 +9,7 @@ from foldline.core.budget import Budget
 from foldline.core.retention_settings import FileSettings
 from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
 from foldline.engine.compaction import compact_view
-from foldline.reinjection.attachment import FoundFile, sight
+from foldline.reinjection.attachment import FoundFile, visible_paths
 from foldline.reinjection.reinject import KIND, Sources, reserve
 from foldline.repair.repair import repair
 from foldline.strategies.clear import Clear
@@ -25,15 +25,15 @@ CLEAR = Policy("clear", (Rung(Clear(keep=1), 0.0),))
 
 
 class Folding:
-    """Folds everything that may be folded into a snapshot that says little."""
+    """A strategy that folds everything that may be folded into a small snapshot."""
 
     name = "fold"
 
     def propose(self, view, _need):
         yield from ()
         gone = tuple(view.messages[i].id for group in view.foldable() for i in group.members)
-        told = Message("user", (Text(f"{SNAPSHOT_HEADER}] nothing"),), id="f" * 32)
-        return Plan((Fold(gone, told),)) if gone else Plan()
+        snapshot = Message("user", (Text(f"{SNAPSHOT_HEADER}] nothing"),), id="f" * 32)
+        return Plan((Fold(gone, snapshot),)) if gone else Plan()
 
 
 FOLD = Policy("fold", (Rung(Folding(), 0.0),))
@@ -53,16 +53,18 @@ def tasks(*statuses, number=0):
 
 
 def disk(**texts):
-    """Return a reader for files with these texts; one of None is gone."""
+    """Return a reader for files with these texts; None is a deleted file."""
 
     def read(touched, _settings):
         named = {name.replace("_", "."): text for name, text in texts.items()}
         return tuple(
             FoundFile(
-                touch, "deleted" if named[touch.path] is None else "text", named[touch.path] or ""
+                access,
+                "deleted" if named[access.path] is None else "text",
+                named[access.path] or "",
             )
-            for touch in touched
-            if touch.path in named
+            for access in touched
+            if access.path in named
         )
 
     return read
@@ -73,7 +75,7 @@ def compacted(found, policy=FOLD, *, budget=None, settings=SETTINGS, read=None):
     context = CompactionContext(
         min(500, budget.target), budget.limit, budget.scale, handles(found.messages)
     )
-    # The target is the budget's for what is put back, and a small one for the ladder.
+    # The attachment uses the target of the budget, the ladder a smaller one.
     outcome = drive(
         compact_view(found, budget, policy, context, Sources(settings, read)), lambda _: None
     )
@@ -89,7 +91,7 @@ def put_back(outcome):
     return [message for message in outcome.view.messages if message.is_attachment()]
 
 
-def shown(outcome):
+def attached_names(outcome):
     """Return the names of the files that were put back, in order."""
     text = "".join(message.text for message in put_back(outcome))
     return [line.split('"')[1] for line in text.split("\n") if line.startswith("File ")]
@@ -102,17 +104,17 @@ DISK = {name: f"content of {name}" for name in "abcdefg"}
 @pytest.mark.requirement("C15", "K29", "K30")
 def test_the_newest_files_come_back_newest_first_and_no_more_than_the_count():
     outcome = compacted(view(*HISTORY), read=disk(**DISK))
-    assert shown(outcome) == ["g", "f", "e", "d", "c"]
+    assert attached_names(outcome) == ["g", "f", "e", "d", "c"]
     few = FileSettings(root="/repo", count=2)
-    assert shown(compacted(view(*HISTORY), settings=few, read=disk(**DISK))) == ["g", "f"]
+    assert attached_names(compacted(view(*HISTORY), settings=few, read=disk(**DISK))) == ["g", "f"]
 
 
 @pytest.mark.requirement("K30")
-def test_a_file_that_does_not_fit_is_passed_over_and_the_next_one_comes():
+def test_a_file_that_does_not_fit_is_skipped_and_the_next_one_is_used():
     giant = DISK | {"g": "x" * 40_000, "f": "line\n" * 8_000}
     settings = FileSettings(root="/repo", file_tokens=500, total_tokens=900)
     outcome = compacted(view(*HISTORY), settings=settings, read=disk(**giant))
-    assert shown(outcome) == ["g", "f", "e", "d", "c", "b"]
+    assert attached_names(outcome) == ["g", "f", "e", "d", "c", "b"]
     text = put_back(outcome)[0].text
     assert "too large to show here" in text
     assert "lines 1-" in text
@@ -150,10 +152,10 @@ def test_nothing_is_read_without_a_root_and_nothing_put_back_for_a_count_of_none
 
 
 @pytest.mark.requirement("K29")
-def test_what_is_still_in_sight_does_not_come_twice():
+def test_files_still_in_view_are_not_put_back():
     history = (U("task"), *reading("a", "b"))
     outcome = compacted(view(*history), CLEAR, read=disk(**DISK))
-    assert shown(outcome) == ["a"]
+    assert attached_names(outcome) == ["a"]
 
 
 @pytest.mark.requirement("K29")
@@ -173,18 +175,18 @@ def test_the_newest_version_comes_back_never_an_older_one_nor_a_stub():
     assert "unchanged since you last saw it" in text
 
 
-def test_a_file_that_is_gone_is_told_and_takes_no_place():
+def test_a_deleted_file_is_named_and_does_not_count():
     settings = FileSettings(root="/repo", count=1)
     outcome = compacted(view(*HISTORY), settings=settings, read=disk(**DISK | {"g": None}))
-    assert shown(outcome) == ["g", "f"]
+    assert attached_names(outcome) == ["g", "f"]
     assert 'File "g": it is no longer on disk.' in put_back(outcome)[0].text
 
 
-# --- where it stands -----------------------------------------------------------------------
+# --- its position --------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("K31")
-def test_it_is_a_message_of_the_user_behind_the_snapshot_and_before_the_newest_words():
+def test_the_attachment_is_a_user_message_between_the_snapshot_and_the_latest_words():
     outcome = compacted(view(*HISTORY), read=disk(**DISK))
     roles = [(m.role, m.is_attachment()) for m in outcome.view.messages]
     assert roles == [("user", False), ("user", False), ("user", True), ("user", False)]
@@ -194,7 +196,7 @@ def test_it_is_a_message_of_the_user_behind_the_snapshot_and_before_the_newest_w
 
 
 @pytest.mark.requirement("K31")
-def test_without_a_snapshot_it_stands_before_what_is_not_answered_yet():
+def test_without_a_snapshot_the_attachment_precedes_unread_results():
     parallel = A(c("x", "read", '{"path": "x"}'), c("y", "bash"))
     history = (U("task"), *reading("a", "b", "c"), parallel, T("x", LONG), T("y", LONG))
     outcome = compacted(view(*history), CLEAR, read=disk(**DISK))
@@ -204,7 +206,7 @@ def test_without_a_snapshot_it_stands_before_what_is_not_answered_yet():
     assert messages[at + 1].calls == parallel.calls
 
 
-def test_it_never_parts_a_running_call_from_its_result():
+def test_the_attachment_never_separates_a_running_call_from_its_result():
     running = A(c("x", "bash"), c("y", "bash"))
     history = (U("task"), *reading("a", "b", "c"), running, T("x", LONG))
     outcome = compacted(view(*history), CLEAR, read=disk(**DISK))
@@ -214,13 +216,13 @@ def test_it_never_parts_a_running_call_from_its_result():
 
 
 @pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "gemini"])
-def test_it_has_a_place_in_every_dialect(dialect):
+def test_the_attachment_has_a_place_in_every_dialect(dialect):
     for policy in (FOLD, CLEAR):
         outcome = compacted(view(*HISTORY, dialect=dialect), policy, read=disk(**DISK))
         assert len(put_back(outcome)) == 1
 
 
-def test_where_there_is_no_room_the_outcome_is_what_it_would_be_without():
+def test_without_room_for_an_attachment_the_outcome_is_unchanged():
     found = view(*HISTORY)
     tight = Budget(40, 40, 20_000)
     outcome = compacted(found, budget=tight, read=disk(**DISK))
@@ -228,7 +230,7 @@ def test_where_there_is_no_room_the_outcome_is_what_it_would_be_without():
     assert put_back(outcome) == []
 
 
-def test_what_has_to_stay_is_not_cut_to_make_room_for_what_is_put_back():
+def test_messages_that_must_stay_are_not_cut_for_an_attachment():
     found = view(U("what the user asked for " * 100), *HISTORY[1:])
     mine = Sources(SETTINGS, disk(**dict.fromkeys("abcdefg", "words\n" * 400))).find(found)
     assert reserve(mine, found, 10_000) == 3_000
@@ -240,18 +242,18 @@ def test_what_has_to_stay_is_not_cut_to_make_room_for_what_is_put_back():
 
 
 @pytest.mark.requirement("K31")
-def test_the_next_compaction_replaces_what_was_put_back_instead_of_piling_it_up():
+def test_the_next_compaction_replaces_the_attachment():
     first = compacted(view(*HISTORY), read=disk(**DISK))
     more = (*first.view.messages, *reading("h", "i"), A("done"), U("and now"))
     again = view(*(Message(m.role, m.parts, origin=m.origin) for m in more))
     texts = DISK | {"h": "content of h", "i": "content of i", "g": "content of g, new"}
     outcome = compacted(again, read=disk(**texts))
     assert len(put_back(outcome)) == 1
-    assert shown(outcome)[:2] == ["i", "h"]
+    assert attached_names(outcome)[:2] == ["i", "h"]
     assert outcome.rungs[0].name == "detach"
 
 
-def test_what_was_put_back_is_not_taken_out_for_nothing():
+def test_an_attachment_is_not_removed_without_need():
     first = compacted(view(*HISTORY), read=disk(**DISK))
     budget = Budget(20_000, 10, 20_000)
     again = view(*(Message(m.role, m.parts, origin=m.origin) for m in first.view.messages))
@@ -281,15 +283,15 @@ def test_the_newest_plan_survives_word_for_word():
 
 
 @pytest.mark.requirement("H16")
-def test_a_plan_that_is_in_sight_or_was_cleared_or_was_refused_does_not_come_back():
+def test_a_plan_in_view_or_emptied_or_refused_is_not_put_back():
     quoted = "- [pending] step 0\n - [pending] step 1"
 
     class Quoting(Folding):
         def propose(self, view, context):
             made = yield from super().propose(view, context)
             (fold,) = made.edits
-            told = Message("user", (Text(f"{SNAPSHOT_HEADER}]\nabc {quoted}"),), id="f" * 32)
-            return Plan((Fold(fold.messages, told),))
+            snapshot = Message("user", (Text(f"{SNAPSHOT_HEADER}]\nabc {quoted}"),), id="f" * 32)
+            return Plan((Fold(fold.messages, snapshot),))
 
     plans = (*tasks("pending", "pending"), *reading("a"), A("done"), U("go on"))
     assert put_back(compacted(view(U("t"), *plans), Policy("q", (Rung(Quoting(), 0.0),)))) == []
@@ -304,7 +306,7 @@ def test_a_plan_that_is_in_sight_or_was_cleared_or_was_refused_does_not_come_bac
     assert kept.lines == ("- [pending] step 0",)
 
 
-def test_of_a_plan_that_is_too_long_what_is_open_comes_first():
+def test_open_items_of_a_long_plan_come_first():
     statuses = ["completed"] * 20 + ["in_progress", "pending"]
     history = (U("task"), *tasks(*statuses), *reading("a", "b", "c"), A("done"), U("go on"))
     outcome = compacted(view(*history), budget=Budget(2_000, 1_000, 2_000))
@@ -313,11 +315,11 @@ def test_of_a_plan_that_is_too_long_what_is_open_comes_first():
     assert "completed" not in text
 
 
-# --- what is out of sight ------------------------------------------------------------------
+# --- files out of view ---------------------------------------------------------------------
 
 
 @pytest.mark.requirement("F71")
-def test_the_outcome_names_the_files_that_are_out_of_sight_and_counts_the_unknown():
+def test_the_outcome_names_the_files_removed_from_view_and_counts_the_unknown():
     history = (
         U("task"),
         *reading("a", "b", "c"),
@@ -328,6 +330,6 @@ def test_the_outcome_names_the_files_that_are_out_of_sight_and_counts_the_unknow
     outcome = compacted(view(*history), read=disk(c="content of c"))
     assert outcome.evicted.files == ("b", "a")
     assert outcome.evicted.unknown == 1
-    found = Sources(SETTINGS).find(view(*history)).touches
-    assert sight(view(*history), found) == {"a", "b", "c"}
-    assert sight(outcome.view, found) == {"c"}
+    found = Sources(SETTINGS).find(view(*history)).accesses
+    assert visible_paths(view(*history), found) == {"a", "b", "c"}
+    assert visible_paths(outcome.view, found) == {"c"}

@@ -1,14 +1,14 @@
-"""What is kept up to date message by message is what is found in the whole log at once."""
+"""A working set updated message by message equals one found in the whole log at once."""
 
 import json
 
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.neutral import A, T, U, c, log
-from tests.reinjection.whole_log import newest_plan, touches
+from tests.reinjection.whole_log import accesses, newest_plan
 
 from foldline.core.retention_settings import FileSettings
-from foldline.reinjection.file_access import in_sight, newest
+from foldline.reinjection.file_access import newest, paths_in_view
 from foldline.reinjection.working_set import WorkingSet
 
 SETTINGS = FileSettings()
@@ -52,7 +52,7 @@ def conversation(made):
 
 
 @given(steps, st.data())
-def test_it_knows_what_the_whole_log_says(made, data):
+def test_a_working_set_agrees_with_the_whole_log(made, data):
     messages = conversation(made)
     every = {message.id: message for message in messages}
     shown = {
@@ -61,14 +61,14 @@ def test_it_knows_what_the_whole_log_says(made, data):
 
     found = WorkingSet.of(messages, SETTINGS)
 
-    whole = touches(messages, SETTINGS)
-    assert newest(found.touches) == newest(whole)
-    assert in_sight(found.touches, shown, every) == in_sight(whole, shown, every)
-    assert [t for t in found.touches if not t.path] == [t for t in whole if not t.path]
+    whole = accesses(messages, SETTINGS)
+    assert newest(found.accesses) == newest(whole)
+    assert paths_in_view(found.accesses, shown, every) == paths_in_view(whole, shown, every)
+    assert [t for t in found.accesses if not t.path] == [t for t in whole if not t.path]
     assert found.plan == newest_plan(messages)
 
 
-def test_a_file_that_is_read_again_and_again_is_kept_once():
+def test_repeated_reads_of_a_file_are_kept_once():
     messages = [U("task")]
     for number in range(100):
         messages += [
@@ -78,8 +78,8 @@ def test_a_file_that_is_read_again_and_again_is_kept_once():
             T(f"e{number}", "done"),
         ]
 
-    found = WorkingSet.of(log(*messages), SETTINGS).touches
+    found = WorkingSet.of(log(*messages), SETTINGS).accesses
 
-    assert [touch.seen for touch in found if touch.path == "a.py"] == ["version 99"]
+    assert [access.seen for access in found if access.path == "a.py"] == ["version 99"]
     assert len(found) <= 51
-    assert [touch.path for touch in newest(found)] == ["b.py", "a.py"]
+    assert [access.path for access in newest(found)] == ["b.py", "a.py"]

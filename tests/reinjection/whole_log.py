@@ -1,4 +1,4 @@
-"""What a whole log says of files and plans, found in one go: what is kept up to date agrees."""
+"""File accesses and the plan of a whole log, found at once, to compare with the working set."""
 
 from foldline.reinjection.file_access import find_accesses, order
 from foldline.reinjection.working_set import plan_step
@@ -6,12 +6,12 @@ from foldline.values.groups import pair
 from foldline.values.messages import ToolResult
 
 
-def touches(messages, settings):
-    """Return every touch of a file, in the order in which the calls were made."""
+def accesses(messages, settings):
+    """Return every access of a file, in the order in which the calls were made."""
     found = []
     for call, result in pair(messages).answers.items():
-        asked, answered = messages[call.message], messages[result.message]
-        found += find_accesses(asked, answered, (call, result), settings)
+        calling, answering = messages[call.message], messages[result.message]
+        found += find_accesses(calling, answering, (call, result), settings)
     return tuple(sorted(found, key=order))
 
 

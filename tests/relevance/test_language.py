@@ -17,7 +17,7 @@ from foldline.relevance.language import LANGUAGES, language
     ],
 )
 @pytest.mark.requirement("F39", "K24")
-def test_the_script_of_the_words_tells_the_language(said, code):
+def test_the_script_of_the_words_determines_the_language(said, code):
     assert language([said]).code == code
     assert LANGUAGES[code].code == code
 
@@ -32,7 +32,7 @@ def test_the_script_of_the_words_tells_the_language(said, code):
         "```\n错误\n```",
     ],
 )
-def test_latin_letters_and_silence_do_not_tell_it(said):
+def test_latin_letters_and_empty_texts_do_not_determine_the_language(said):
     assert language([said]) is None
 
 
@@ -41,12 +41,12 @@ def test_code_and_paths_do_not_outvote_the_words():
     assert language([code]).code == "zh"
 
 
-def test_a_quoted_foreign_word_does_not_change_it():
+def test_a_quoted_foreign_word_does_not_change_the_language():
     assert (
         language(["The log says 错误 on every line; find out why it says so, and mend it."])
         is None
     )
 
 
-def test_a_giant_text_is_looked_at_in_part():
+def test_a_giant_text_is_examined_in_part():
     assert language(["你好，请看日志。" * 100_000]).code == "zh"

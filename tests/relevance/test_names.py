@@ -22,12 +22,12 @@ from foldline.relevance.names import (
         *("8080", "2.14.7", "deadbeef1", "ENOENT"),
     ],
 )
-def test_what_can_be_used_again_exactly_is_a_name(word):
+def test_paths_ids_numbers_and_flags_are_names(word):
     assert is_name(word)
 
 
 @pytest.mark.parametrize("word", ["-", "--", "-x", "deadbeef", "the", "The", "API"])
-def test_an_ordinary_word_is_none(word):
+def test_an_ordinary_word_is_not_a_name(word):
     assert not is_name(word)
 
 
@@ -53,7 +53,7 @@ def test_every_mention_is_found_in_order():
 
 
 @given(st.text(st.characters(codec=None), max_size=60))
-def test_all_that_is_in_no_item_becomes_blank_but_line_feeds(text):
+def test_characters_outside_items_become_blanks_except_line_feeds(text):
     plain = blank_separators(text)
     assert plain.isascii()
     assert plain.count("\n") == text.count("\n")
@@ -61,14 +61,14 @@ def test_all_that_is_in_no_item_becomes_blank_but_line_feeds(text):
 
 
 @given(st.text("ab_./@~+-9é \n😀", max_size=60))
-def test_what_is_mentioned_is_a_name_and_stands_in_the_text(text):
+def test_every_mention_is_a_name_in_the_text(text):
     found = list(mentions(blank_separators(text)))
     assert all(item in text and is_name(item) for item in found)
     assert list(dict.fromkeys(found)) == list(items(text))
     assert found == [item for word in blank_separators(text).split() for item in mentions(word)]
 
 
-def test_a_word_that_is_too_long_is_no_item():
+def test_a_word_that_is_too_long_is_not_an_item():
     assert [*items("a_" + "b" * (LONGEST - 2))] == ["a_" + "b" * (LONGEST - 2)]
     assert not items("a_" + "b" * (LONGEST - 1))
 

@@ -24,7 +24,7 @@ def test_a_word_is_found_in_any_of_its_forms():
     assert terms("She went") == terms("she goes") == ["go"]
 
 
-def test_words_of_grammar_are_left_out():
+def test_stop_words_are_removed():
     assert terms("What is the name of it?") == ["name"]
     assert terms("为什么服务慢") == terms("服务慢")
 
@@ -49,7 +49,7 @@ def test_chinese_is_found_by_characters_and_pairs():
     assert {"咖", "啡", "咖啡", "偏好"} <= set(cut)
 
 
-def test_a_dictionary_of_words_takes_the_place_of_pairs():
+def test_a_dictionary_of_words_replaces_pairs():
     cut = terms("数据分析", words=lambda run: [run[:2], run[2:]])
     assert cut == ["数", "据", "分", "析", "数据", "分析"]
 
@@ -66,7 +66,7 @@ def test_width_case_and_accents_make_no_difference():
     assert terms("ＣＡＦÉ") == terms("café") == terms("cafe")
 
 
-def test_encoded_data_makes_no_term_without_end():
+def test_encoded_data_gives_no_overlong_term():
     for text in ("Zm9v" * 10_000 + "_" + "a" * 500, "a_b" * 9_999):
         assert all(len(term) <= LONGEST for term in terms(text))
 
@@ -80,12 +80,12 @@ def test_a_term_can_stand_in_a_column_that_is_split_at_blanks(text):
 
 
 @given(st.text(max_size=200))
-def test_remembered_terms_are_those_of_the_index(text: str):
+def test_cached_terms_equal_those_of_the_index(text: str):
     assert list(cut_terms(text)) == terms(text)
     assert term_set(text) == frozenset(terms(text))
 
 
-def test_only_short_texts_are_remembered():
+def test_only_short_texts_are_cached():
     short, long = "billing port", "billing " * LONGEST_REMEMBERED
     assert cut_terms(short) is cut_terms("".join(short))
     assert cut_terms(long) == cut_terms(long)
@@ -120,12 +120,12 @@ def test_the_algorithm_is_the_published_one(word, expected):
         ("ran", "runs"),
     ],
 )
-def test_forms_that_no_rule_knows_meet_their_word(form, word):
+def test_irregular_forms_have_the_stem_of_their_word(form, word):
     assert stem(form) == stem(word)
 
 
 @pytest.mark.parametrize("word", ["", "a", "py", "42", "v2", "naïve", "数据"])
-def test_what_is_no_english_word_stays_as_it_is(word):
+def test_text_that_is_not_an_english_word_is_not_stemmed(word):
     assert stem(word) == word
 
 
@@ -139,7 +139,7 @@ counts = st.integers(0, 10_000)
 
 
 @given(counts, counts)
-def test_a_rarer_term_says_more_and_none_says_less_than_nothing(held: int, whole: int):
+def test_a_rarer_term_weighs_more_and_no_weight_is_negative(held: int, whole: int):
     for measure in (rarity, flat_rarity):
         assert measure(held, whole) > measure(held + 1, whole + 0) >= 0
     assert flat_rarity(0, whole) <= flat_rarity(0, whole + 1)

@@ -8,9 +8,9 @@ from foldline.values.messages import Media, Message, Omitted, Text, Thinking, To
 IMAGE = Media("image")
 
 
-def mended(*messages, dialect="openai-chat"):
-    shown = log(*messages)
-    return apply(shown, repair(shown, dialect))
+def repaired(*messages, dialect="openai-chat"):
+    history = log(*messages)
+    return apply(history, repair(history, dialect))
 
 
 def results(messages):
@@ -18,34 +18,34 @@ def results(messages):
 
 
 @pytest.mark.parametrize("dialect", ["openai-chat", "anthropic", "gemini", "openai-responses"])
-def test_a_valid_conversation_is_left_alone(dialect):
+def test_a_valid_conversation_is_not_repaired(dialect):
     sound = log(S("s"), U("t"), A("x", c("1")), T("1"), A("done"), U("u"))
     assert repair(sound, dialect) == ()
     assert repair((), dialect) == ()
 
 
-# --- what says nothing ---------------------------------------------------------------------
+# --- empty messages ------------------------------------------------------------------------
 
 
-def test_messages_that_say_nothing_are_left_out():
+def test_empty_messages_are_removed():
     empty = Message("assistant", ())
     gone = Message("assistant", (Omitted("reasoning"), Text(" \n")))
-    assert words(mended(U("t"), empty, gone, A("a"), U("  "))) == ["U:t", "A:a"]
+    assert words(repaired(U("t"), empty, gone, A("a"), U("  "))) == ["U:t", "A:a"]
 
 
-def test_a_message_with_only_an_image_says_something():
-    assert len(mended(U("t"), A("a"), Message("user", (IMAGE,)))) == 3
+def test_a_message_with_only_an_image_is_not_empty():
+    assert len(repaired(U("t"), A("a"), Message("user", (IMAGE,)))) == 3
 
 
-def test_blank_text_beside_other_parts_goes_where_the_provider_rejects_it():
+def test_blank_text_beside_other_parts_is_removed_for_providers_that_reject_it():
     message = Message("user", (Text("a"), Text("\n"), IMAGE))
-    assert mended(message, dialect="anthropic")[0].parts == (Text("a"), Omitted("repair"), IMAGE)
-    assert mended(message, dialect="openai-chat")[0].parts == message.parts
+    assert repaired(message, dialect="anthropic")[0].parts == (Text("a"), Omitted("repair"), IMAGE)
+    assert repaired(message, dialect="openai-chat")[0].parts == message.parts
 
 
-def test_blank_text_inside_a_result_goes_and_its_media_stay():
+def test_blank_text_inside_a_result_is_removed_and_its_media_stay():
     result = ToolResult("1", (Text(""), Text("42"), IMAGE))
-    after = mended(U("t"), A(c("1")), Message("tool", (result,)), dialect="anthropic")
+    after = repaired(U("t"), A(c("1")), Message("tool", (result,)), dialect="anthropic")
     assert after[2].results[0].content == (Text("42"), IMAGE)
 
 
@@ -53,18 +53,18 @@ def test_blank_text_inside_a_result_goes_and_its_media_stay():
 
 
 def test_a_result_without_a_call_becomes_a_note_with_the_same_text():
-    after = mended(U("t"), T("zz", "the answer is 42"), A("ok"))
+    after = repaired(U("t"), T("zz", "the answer is 42"), A("ok"))
     assert after[1].role == "user"
     assert after[1].text == f"{ORPHAN}\nthe answer is 42"
 
 
 def test_an_orphan_at_the_very_beginning_leaves_the_conversation_usable():
-    after = mended(T("zz", "x"), U("t"))
+    after = repaired(T("zz", "x"), U("t"))
     assert [message.role for message in after] == ["user", "user"]
 
 
 def test_a_second_result_of_a_call_becomes_a_note():
-    after = mended(U("t"), A(c("1")), T("1", "started"), A("ok"), T("1", "finished"))
+    after = repaired(U("t"), A(c("1")), T("1", "started"), A("ok"), T("1", "finished"))
     assert results(after) == {"1": "started"}
     assert after[-1].text.endswith("finished")
 
@@ -73,45 +73,45 @@ def test_a_second_result_of_a_call_becomes_a_note():
 @pytest.mark.parametrize("last", [(), (U("still there?"),), (A("done"),)])
 def test_of_several_results_of_a_call_the_last_one_is_its_answer(dialect, last):
     retried = [T("1", "timeout", is_error=True), T("1", "timeout", is_error=True), T("1", "42")]
-    after = mended(U("t"), A(c("1")), *retried, *last, dialect=dialect)
+    after = repaired(U("t"), A(c("1")), *retried, *last, dialect=dialect)
     assert results(after) == {"1": "42"}
     assert len(after) == 3 + len(last)
 
 
 def test_of_several_results_in_one_message_the_last_one_stays():
     both = Message("user", (*T("1", "old").parts, *T("1", "new").parts, Text("look")))
-    after = mended(U("t"), A(c("1")), both, dialect="anthropic")
+    after = repaired(U("t"), A(c("1")), both, dialect="anthropic")
     assert results(after) == {"1": "new"}
     assert after[2].text == "look"
 
 
-def test_a_lost_result_beside_text_goes_and_the_text_stays():
+def test_an_orphaned_result_beside_text_becomes_a_note_and_the_text_stays():
     message = Message("user", (*T("zz", "lost").parts, Text("and now?")))
-    after = mended(U("t"), A("a"), message)
+    after = repaired(U("t"), A("a"), message)
     assert after[2].text == "and now?"
     assert after[2].parts[0] == Omitted("repair")
     assert after[3].text == f"{ORPHAN}\nlost"
 
 
 def test_a_result_that_came_before_its_call_moves_behind_it():
-    shown = log(U("t"), T("1", "early"), A("hm"), A(c("1")), U("u"))
-    edits = repair(shown, "openai-chat")
+    history = log(U("t"), T("1", "early"), A("hm"), A(c("1")), U("u"))
+    edits = repair(history, "openai-chat")
     assert [type(edit) for edit in edits] == [Move]
-    assert words(apply(shown, edits)) == ["U:t", "A:hm", "A{1}", "T(1)", "U:u"]
+    assert words(apply(history, edits)) == ["U:t", "A:hm", "A{1}", "T(1)", "U:u"]
 
 
 # --- calls without a result ----------------------------------------------------------------
 
 
-def test_calls_that_nobody_answered_get_a_result_that_says_so_in_order():
-    after = mended(U("t"), A(c("1"), c("2")), U("go on"))
+def test_unanswered_calls_get_a_synthetic_result_in_order():
+    after = repaired(U("t"), A(c("1"), c("2")), U("go on"))
     assert words(after) == ["U:t", "A{1,2}", "T(1)", "T(2)", "U:go on"]
     assert set(results(after).values()) == {NO_RESULT}
     assert all(message.results[0].is_error for message in after[2:4])
 
 
 def test_only_the_unanswered_of_parallel_calls_gets_one():
-    after = mended(U("t"), A(c("1"), c("2")), T("2", "ok"), A("done"))
+    after = repaired(U("t"), A(c("1"), c("2")), T("2", "ok"), A("done"))
     assert results(after) == {"1": NO_RESULT, "2": "ok"}
 
 
@@ -123,18 +123,18 @@ def test_only_the_unanswered_of_parallel_calls_gets_one():
         (U("t"), A(c("1")), A(c("2")), T("2")),
     ],
 )
-def test_a_call_that_is_still_running_is_left_alone(messages):
-    assert NO_RESULT not in results(mended(*messages, dialect="openai-responses")).values()
+def test_a_running_call_gets_no_synthetic_result(messages):
+    assert NO_RESULT not in results(repaired(*messages, dialect="openai-responses")).values()
 
 
-def test_results_in_several_messages_are_no_reason_for_synthetic_ones():
-    after = mended(U("t"), A(c("1"), c("2")), T("2", "b"), T("1", "a"), A("done"))
+def test_results_in_several_messages_need_no_synthetic_ones():
+    after = repaired(U("t"), A(c("1"), c("2")), T("2", "b"), T("1", "a"), A("done"))
     assert results(after) == {"1": "a", "2": "b"}
     assert words(after) == ["U:t", "A{1,2}", "T(2)", "T(1)", "A:done"]
 
 
-def test_of_several_dead_calls_each_is_closed_where_it_stands():
-    after = mended(U("t"), A(c("1")), U("a"), A(c("2")), U("b"), A(c("3")), T("3"), A("x"))
+def test_each_of_several_dead_calls_is_closed_in_place():
+    after = repaired(U("t"), A(c("1")), U("a"), A(c("2")), U("b"), A(c("3")), T("3"), A("x"))
     assert words(after) == [
         *("U:t", "A{1}", "T(1)", "U:a", "A{2}", "T(2)", "U:b", "A{3}", "T(3)", "A:x"),
     ]
@@ -144,62 +144,62 @@ def test_of_several_dead_calls_each_is_closed_where_it_stands():
 
 
 @pytest.mark.requirement("K34")
-def test_only_the_result_that_stands_elsewhere_moves():
-    after = mended(U("t"), A(c("1")), U("hurry"), A("aloud"), T("1"), A("done"))
+def test_only_a_displaced_result_moves():
+    after = repaired(U("t"), A(c("1")), U("hurry"), A("aloud"), T("1"), A("done"))
     assert words(after) == ["U:t", "A{1}", "T(1)", "U:hurry", "A:aloud", "A:done"]
 
 
-def test_interleaved_results_stand_behind_their_calls_or_behind_the_turn():
+def test_interleaved_results_follow_their_calls_or_the_turn():
     messages = (U("t"), A(c("1")), A(c("2")), T("1"), T("2"))
-    assert words(mended(*messages)) == ["U:t", "A{1}", "T(1)", "A{2}", "T(2)"]
-    assert words(mended(*messages, dialect="anthropic")) == [
+    assert words(repaired(*messages)) == ["U:t", "A{1}", "T(1)", "A{2}", "T(2)"]
+    assert words(repaired(*messages, dialect="anthropic")) == [
         *("U:t", "A{1}", "A{2}", "T(1)", "T(2)"),
     ]
     assert repair(log(*messages), "openai-responses") == ()
 
 
-def test_results_of_two_turns_in_one_message_part():
+def test_results_of_two_turns_in_one_message_are_separated():
     both = Message("tool", (*T("2").parts, *T("1").parts))
-    after = mended(U("t"), A(c("1")), U("u"), A(c("2")), both, A("x"))
+    after = repaired(U("t"), A(c("1")), U("u"), A(c("2")), both, A("x"))
     assert results(after[:3]) == {"1": "ok"}
     assert results(after[3:]) == {"2": "ok"}
 
 
-def test_what_a_user_said_beside_a_late_result_stays_where_it_was():
+def test_user_text_beside_a_late_result_stays_in_place():
     late = Message("user", (*T("1", "late").parts, Text("and then?")))
-    after = mended(U("t"), A(c("1")), A("aloud"), U("u"), late, dialect="anthropic")
+    after = repaired(U("t"), A(c("1")), A("aloud"), U("u"), late, dialect="anthropic")
     assert [message.text for message in after if message.is_from_user()] == ["t", "u", "and then?"]
     assert after[3].results[0].text == "late"
 
 
 def test_gemini_gets_all_results_of_a_turn_in_one_message():
-    after = mended(U("t"), A(c("1"), c("2")), T("2", "b"), T("1", "a"), A("x"), dialect="gemini")
+    after = repaired(U("t"), A(c("1"), c("2")), T("2", "b"), T("1", "a"), A("x"), dialect="gemini")
     assert words(after) == ["U:t", "A{1,2}", "T(1)+T(2)", "A:x"]
 
 
 def test_gemini_gets_results_in_the_order_of_their_calls():
     both = Message("tool", (*T("2", "b").parts, *T("1", "a").parts))
-    told = (U("t"), A(c("1"), c("2")), both, A("x"))
-    after = mended(*told, dialect="gemini")
+    messages = (U("t"), A(c("1"), c("2")), both, A("x"))
+    after = repaired(*messages, dialect="gemini")
     assert [result.text for result in after[2].results] == ["a", "b"]
     assert repair(after, "gemini") == ()
-    assert mended(*told, dialect="anthropic")[2].parts == both.parts
+    assert repaired(*messages, dialect="anthropic")[2].parts == both.parts
 
 
-def test_gemini_gets_no_call_right_behind_another_message_of_the_model():
-    after = mended(U("t"), A("x"), A(c("1")), T("1"), dialect="gemini")
+def test_gemini_gets_no_call_directly_after_another_model_message():
+    after = repaired(U("t"), A("x"), A(c("1")), T("1"), dialect="gemini")
     assert [message.text for message in after[:3]] == ["t", "x", GAP]
 
 
 def test_anthropic_gets_no_reasoning_in_the_middle_of_a_turn():
     thinking = Message("assistant", (Thinking("hm", signed=True), Text("b")))
-    after = mended(U("t"), A("a"), thinking, dialect="anthropic")
+    after = repaired(U("t"), A("a"), thinking, dialect="anthropic")
     assert after[2].parts == (Omitted("repair"), Text("b"))
 
 
-def test_responses_gets_no_reasoning_that_leads_to_nothing():
+def test_responses_gets_no_dangling_reasoning():
     thought = Message("assistant", (Thinking("hm"),))
-    assert words(mended(U("t"), thought, U("u"), thought, dialect="openai-responses")) == [
+    assert words(repaired(U("t"), thought, U("u"), thought, dialect="openai-responses")) == [
         *("U:t", "U:u"),
     ]
     assert repair(log(U("t"), thought, A("a")), "openai-responses") == ()
@@ -207,16 +207,16 @@ def test_responses_gets_no_reasoning_that_leads_to_nothing():
 
 @pytest.mark.parametrize("dialect", ["openai-chat", "anthropic", "gemini"])
 def test_a_conversation_that_starts_with_the_model_gets_a_first_user_message(dialect):
-    after = mended(S("s"), A("hello"), U("t"), dialect=dialect)
+    after = repaired(S("s"), A("hello"), U("t"), dialect=dialect)
     assert [message.text for message in after] == ["s", START, "hello", "t"]
 
 
 # --- ids -----------------------------------------------------------------------------------
 
 
-def test_ids_that_repeat_become_unique_where_they_must_and_results_follow():
+def test_repeated_ids_become_unique_where_required_in_calls_and_results():
     messages = (U("t"), A(c("1")), T("1", "a"), A(c("1")), T("1", "b"))
-    after = mended(*messages, dialect="anthropic")
+    after = repaired(*messages, dialect="anthropic")
     ids = [call.id for message in after for call in message.calls]
     assert len(set(ids)) == 2
     assert results(after) == {ids[0]: "a", ids[1]: "b"}
@@ -224,8 +224,8 @@ def test_ids_that_repeat_become_unique_where_they_must_and_results_follow():
         assert repair(log(*messages), other) == ()
 
 
-def test_ids_that_repeat_in_one_message_become_unique_on_every_wire_with_ids():
-    after = mended(U("t"), A(c("1"), c("1")), T("1", "a"), T("1", "b"), A("x"))
+def test_repeated_ids_in_one_message_become_unique_on_every_wire_with_ids():
+    after = repaired(U("t"), A(c("1"), c("1")), T("1", "a"), T("1", "b"), A("x"))
     assert len(results(after)) == 2
 
 
@@ -235,7 +235,7 @@ def test_ids_that_repeat_in_one_message_become_unique_on_every_wire_with_ids():
 def test_repairing_twice_does_nothing_more():
     broken = (A(c("1")), T("zz"), U(""), A(c("1")), T("1"), U("u"), A(c("2")), U("v"))
     for dialect in ("openai-chat", "anthropic", "gemini", "openai-responses", "langchain"):
-        once = mended(*broken, dialect=dialect)
+        once = repaired(*broken, dialect=dialect)
         assert repair(once, dialect) == ()
 
 

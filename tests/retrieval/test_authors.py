@@ -1,4 +1,4 @@
-"""People who are named in a query."""
+"""Authors named in a query."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_a_name_is_found_and_taken_out(query, authors, rest):
     assert found.rest == rest
 
 
-def test_an_author_who_is_gone_is_not_known_any_more():
+def test_a_removed_author_is_no_longer_known():
     names = known("Ann", "Ann")
     names.remove("Ann")
     assert names.named("Ann?").authors == {"Ann"}

@@ -1,4 +1,4 @@
-"""Times that a query names, in English and Chinese."""
+"""Dates in a query, in English and Chinese."""
 
 from datetime import UTC, datetime
 
@@ -57,7 +57,7 @@ def test_a_time_is_understood(text, first, last):
     "text",
     ["May I ask?", "I may go", "version 2.10.3", "10.0.0.1", "", "32 May 2023 years", "99999"],
 )
-def test_what_is_no_time_is_not_taken_for_one(text):
+def test_other_words_are_not_read_as_dates(text):
     assert not days(text) or text.startswith("32")
 
 
@@ -70,7 +70,7 @@ def test_a_day_that_the_month_has_not_is_its_last():
     assert days("31 February 2023") == [("2023-02-28", "2023-02-28")]
 
 
-def test_people_tell_about_things_afterwards():
+def test_nearness_extends_after_the_date():
     (window,) = date_windows("7 May 2023")
     inside = nearness(window[0] + 3600, [window])
     week_after, week_before = (nearness(window[0] + d * DAY, [window]) for d in (8, -7))

@@ -34,17 +34,17 @@ def test_a_vector_survives_as_bytes_and_gets_length_one():
 
 
 @pytest.mark.parametrize("bad", [[0.0, 0.0], [float("nan"), 1.0], [float("inf"), 0.0]])
-def test_zeros_and_what_is_no_number_are_refused(bad):
+def test_zero_and_non_finite_vectors_are_refused(bad):
     with pytest.raises(InputError):
         pack(bad)
 
 
-def test_bytes_that_are_no_vector_are_refused():
+def test_invalid_vector_bytes_are_refused():
     with pytest.raises(InputError):
         unpack(b"abc")
 
 
-def test_meaning_finds_what_no_word_finds():
+def test_meaning_finds_documents_without_shared_words():
     index = Index([Document("1", "zebra"), Document("2", "apple")], embedder=Letters())
     found = index.search("zoo", 1)
     assert found[0].id == "1"
@@ -52,7 +52,7 @@ def test_meaning_finds_what_no_word_finds():
     assert found[0].strength == pytest.approx(1)
 
 
-def test_a_text_that_the_model_does_not_know_goes_by_words():
+def test_a_text_in_an_unknown_language_is_found_by_words():
     index = Index([Document("1", "咖啡"), Document("2", "zebra")], embedder=Letters())
     found = index.search("咖啡")
     assert [hit.id for hit in found] == ["1"]

@@ -1,4 +1,4 @@
-"""What is found, in which order, and why."""
+"""Search results, their order, and the reasons."""
 
 import pytest
 from hypothesis import given
@@ -23,7 +23,7 @@ def talk(*lines, group="talk", start=0.0):
     ]
 
 
-def test_the_document_that_says_it_comes_first():
+def test_the_best_matching_document_comes_first():
     index = Index(
         Document(name, text)
         for name, text in {
@@ -35,7 +35,7 @@ def test_the_document_that_says_it_comes_first():
     assert ids(index.search("how hot should coffee be brewed?")) == ["coffee", "tea"]
 
 
-def test_what_has_nothing_to_do_with_a_query_is_not_found():
+def test_unrelated_documents_are_not_found():
     index = Index([Document("1", "the launch moved to May")])
     assert index.search("zebra") == []
     assert index.search("") == []
@@ -43,7 +43,7 @@ def test_what_has_nothing_to_do_with_a_query_is_not_found():
     assert Index().search("anything") == []
 
 
-def test_an_answer_is_found_by_the_question_that_asked_for_it():
+def test_an_answer_is_found_by_its_question():
     index = Index(
         talk(
             "Ann: How was the trip to Lisbon?",
@@ -60,13 +60,13 @@ def test_an_answer_is_found_by_the_question_that_asked_for_it():
     assert found[0].matched == ()
 
 
-def test_surroundings_end_with_the_conversation():
+def test_neighbours_end_with_the_conversation():
     one = talk("Ann: How was Lisbon?", group="a")
     other = [Document("9", "Bob: It was great.", "Bob", "b", 0.0)]
     assert ids(Index([*one, *other]).search("Lisbon")) == ["0"]
 
 
-def test_who_is_named_is_preferred_and_not_required():
+def test_a_named_author_is_preferred_but_not_required():
     index = Index(talk("Ann: I like hiking", "Bob: I like hiking", "Ann: hiking is fun", group=""))
     found = index.search("What does Bob like about hiking?")
     assert found[0].id == "1"
@@ -74,12 +74,12 @@ def test_who_is_named_is_preferred_and_not_required():
     assert len(found) == 3
 
 
-def test_only_a_name_still_finds_what_is_said_about_them():
+def test_a_query_of_only_a_name_finds_mentions():
     index = Index(talk("Ann: hello there", "Bob: hi Ann", "Bob: good"))
     assert "1" in ids(index.search("Ann"))
 
 
-def test_a_date_in_the_query_prefers_what_happened_then():
+def test_a_date_in_the_query_prefers_events_of_that_time():
     index = Index(
         Document(str(n), "the team meeting went well", time=1.7e9 + 30 * n * DAY)
         for n in range(12)
@@ -98,7 +98,7 @@ def test_recency_decides_only_between_equals():
     assert ids(Index(old_but_right).search("alpha beta"))[0] == "right"
 
 
-def test_a_turn_that_only_asks_comes_after_one_that_tells():
+def test_a_question_ranks_after_a_statement():
     index = Index([Document("q", "Do you like jazz?"), Document("a", "I like jazz")])
     assert ids(index.search("jazz")) == ["a", "q"]
 
@@ -111,14 +111,14 @@ def test_parts_add_up_to_the_score():
         assert 0 <= hit.strength <= 1
 
 
-def test_strength_is_the_share_of_the_query_that_is_there():
+def test_strength_is_the_share_of_the_query_that_is_found():
     index = Index([Document("1", "alpha beta"), Document("2", "gamma"), Document("3", "delta")])
     all_of_it, half = index.search("alpha beta")[0], index.search("alpha zeta")[0]
     assert all_of_it.strength == pytest.approx(1)
     assert 0.2 < half.strength < 0.8
 
 
-def test_the_same_id_again_takes_the_place_of_the_old_one():
+def test_an_existing_id_is_replaced():
     index = Index([Document("1", "about cats")])
     index.add([Document("1", "about dogs")])
     assert len(index) == 1
@@ -126,7 +126,7 @@ def test_the_same_id_again_takes_the_place_of_the_old_one():
     assert index.search("cats") == []
 
 
-def test_what_is_removed_is_not_found_and_changes_no_other_answer():
+def test_a_removed_document_is_not_found_and_does_not_affect_other_results():
     kept = talk("Ann: the red boat", "Bob: the blue boat", "Ann: the boat sank")
     index = Index([*kept, Document("x", "a boat", "Cy", "talk", 99.0, 5.0)])
     assert index.remove(["x", "nobody"]) == 1
@@ -134,7 +134,7 @@ def test_what_is_removed_is_not_found_and_changes_no_other_answer():
     assert index.search("blue boat, Cy") == Index(kept).search("blue boat, Cy")
 
 
-def test_only_what_is_allowed_is_found():
+def test_only_allowed_documents_are_found():
     index = Index(Document(str(n), "apple pie") for n in range(2_000))
     found = index.search("apple", 5, only=lambda name: name in ("7", "1999"))
     assert sorted(ids(found)) == ["1999", "7"]
@@ -147,7 +147,7 @@ def test_few_that_are_allowed_are_found_among_many_of_a_conversation():
     assert sorted(map(int, ids(found))) == [7, 1_007, 2_007]
 
 
-def test_candidates_are_scored_with_the_numbers_of_the_whole():
+def test_candidates_are_scored_with_the_statistics_of_the_store():
     common = Statistics(1_000_000, {"appl": 900_000, "pear": 3}.get, 12.0)
     counts = Statistics(1_000_000, lambda term: {"appl": 900_000, "pear": 3}.get(term, 0), 12.0)
     index = Index([Document("a", "apple apple apple"), Document("p", "pear")], statistics=counts)

@@ -1,4 +1,4 @@
-"""Terms of documents, counted and scored."""
+"""Counting and scoring the terms of documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def filled():
     return postings
 
 
-def test_rare_terms_say_more():
+def test_rare_terms_have_more_information():
     postings = filled()
     assert postings.information("a") > postings.information("b") > 0
     assert postings.information("nowhere") > postings.information("a")
@@ -43,7 +43,7 @@ def test_reading_is_bounded_and_begins_with_the_rarest():
     assert set(postings.candidates({"common": 1.0}, 5)) == {95, 96, 97, 98, 99}
 
 
-def test_statistics_of_a_whole_are_used_but_never_believed_against_what_is_here():
+def test_statistics_of_the_store_never_contradict_the_candidates():
     postings = Postings(Statistics(1_000, Counter().__getitem__, 5.0))
     postings.add(0, ["a"])
     assert postings.documents == 1_000

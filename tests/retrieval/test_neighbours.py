@@ -1,4 +1,4 @@
-"""Who stands beside whom."""
+"""Neighbours of documents in their groups."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -25,7 +25,7 @@ class Kept:
         return Message(item.role, (Text(item.wire),))
 
 
-def said(count, start=0):
+def make_messages(count, start=0):
     return identify([Message("user", (Text(str(n)),)) for n in range(start, start + count)])
 
 

@@ -28,7 +28,7 @@ def compacted(monkeypatch):
         yield store, session
 
 
-def test_they_read_alike_in_the_process_that_made_them_and_in_another(compacted):
+def test_receipts_are_equal_in_the_same_and_in_another_process(compacted):
     store, session = compacted
     made, read = session._state.history.batches, Batches(store.load("s"), lambda: store.load("s"))
     assert len(made) == len(read) == 8
@@ -45,7 +45,7 @@ def test_all_receipts_of_a_long_session_are_there(compacted):
     assert [receipt.status for receipt in session.receipts] == ["compacted"] * 8
 
 
-def test_what_became_of_one_is_known_also_when_it_left_the_memory(compacted):
+def test_a_batch_released_from_memory_still_has_its_state(compacted):
     _, session = compacted
     for _ in range(4):
         session.undo()
@@ -54,14 +54,14 @@ def test_what_became_of_one_is_known_also_when_it_left_the_memory(compacted):
     ] * 4
 
 
-def test_everything_that_was_folded_is_recalled(compacted):
+def test_every_folded_message_is_recalled(compacted):
     _, session = compacted
     handles = [handle for receipt in session.receipts for handle in receipt.recall]
     assert handles
     assert all(session.recall(handle).text for handle in handles)
 
 
-def test_a_missing_one_is_damage(compacted):
+def test_a_missing_batch_is_damage(compacted):
     store, _ = compacted
     stored = store.load("s")
     stored = replace(stored, batches=stored.batches[1:])

@@ -1,4 +1,4 @@
-"""What is shown after a compaction is kept with it: opening shows the same as repeating all."""
+"""The view after a compaction is stored with it: opening equals replaying everything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.session.logs import Kept, log_of, pinned, said
+from tests.session.logs import Kept, log_of, make_messages, pinned
 from tests.session.test_replaying import MESSAGES, compactions
 
 from foldline import Session
@@ -20,7 +20,7 @@ from foldline.stores.protocol import StoredCheckpoint
 
 
 @given(compactions(), st.data())
-def test_going_on_from_any_checkpoint_is_repeating_everything(steps, data):
+def test_replaying_from_any_checkpoint_equals_replaying_everything(steps, data):
     cut = data.draw(st.integers(0, len(steps) - 1))
     at = steps[cut][0]
     written = log_of(kept=Kept(MESSAGES[:at]))
@@ -37,7 +37,7 @@ def test_going_on_from_any_checkpoint_is_repeating_everything(steps, data):
     ]
 
 
-def test_what_was_pinned_since_is_pinned():
+def test_messages_pinned_after_a_checkpoint_are_pinned():
     log = log_of(kept=Kept(MESSAGES))
     made = checkpoint_of(log, MESSAGES[10:], 0)
     later = log_of(kept=Kept([*MESSAGES[:20], pinned(MESSAGES[20]), *MESSAGES[21:]]))
@@ -45,8 +45,8 @@ def test_what_was_pinned_since_is_pinned():
     assert [message.id for message in found.messages if message.pinned] == [MESSAGES[20].id]
 
 
-def test_messages_that_are_shown_as_they_came_take_no_room():
-    log = log_of(kept=Kept(said(2_000)))
+def test_unchanged_messages_take_no_room_in_a_checkpoint():
+    log = log_of(kept=Kept(make_messages(2_000)))
     made = checkpoint_of(log, [*log[:1], *log[500:]], 0)
     assert made.content["shown"] == [[0, 1], [500, 2_000]]
 
@@ -64,13 +64,13 @@ def test_messages_that_are_shown_as_they_came_take_no_room():
         {"schema": "foldline.checkpoint/1", "shown": [{}]},
     ],
 )
-def test_one_that_is_none_is_passed_over(content):
+def test_an_invalid_checkpoint_is_ignored(content):
     log = log_of(kept=Kept(MESSAGES))
     assert restore_checkpoint(log, StoredCheckpoint(0, len(MESSAGES), content)) is None
 
 
 @pytest.mark.parametrize("at", [-1, len(MESSAGES) + 1, 10**15, "3", None])
-def test_a_checkpoint_of_another_length_tells_nothing(at):
+def test_a_checkpoint_of_another_length_is_ignored(at):
     log = log_of(kept=Kept(MESSAGES))
     assert restore_checkpoint(log, StoredCheckpoint(0, 3, _whole(log))) is not None
     assert restore_checkpoint(log, StoredCheckpoint(0, at, _whole(log))) is None
@@ -84,7 +84,7 @@ def _whole(log):
 
 
 class WithoutCheckpoints:
-    """A store that knows nothing of what was shown after a compaction."""
+    """A store without checkpoints."""
 
     def __init__(self, store):
         self._store = store
@@ -112,7 +112,7 @@ def turn(number):
     ]
 
 
-def test_a_session_shows_the_same_with_and_without_one_and_after_every_undo(store):
+def test_the_view_is_the_same_with_and_without_checkpoints_and_after_undo(store):
     with opened(store) as session:
         for number in range(40):
             session.extend(turn(number))
@@ -134,7 +134,7 @@ def test_a_session_shows_the_same_with_and_without_one_and_after_every_undo(stor
     assert store.load("s").checkpoint is None
 
 
-def test_one_is_kept_with_every_few_batches(store):
+def test_a_checkpoint_is_stored_every_few_batches(store):
     found = []
     with opened(store) as session:
         for number in range(40):

@@ -16,7 +16,7 @@ CLAUDE = Prices(3.0, 15.0, 3.75, 0.3)
 
 
 class Priced:
-    """A summarizer that tells its prices, and must not be asked."""
+    """A summarizer with prices that must not be called."""
 
     def __init__(self, window: int = 100_000) -> None:
         self.reader = ModelLimits(window, name="small", input_usd=1.0, output_usd=5.0)
@@ -52,7 +52,7 @@ def test_without_a_model_only_the_cache_costs():
 
 
 @pytest.mark.requirement("K37")
-def test_with_a_model_its_price_is_known_before_it_is_paid():
+def test_with_a_model_the_estimate_includes_its_price():
     found = opened(summarizer=Priced()).estimate(CLAUDE)
     assert found.status == "compacted", found.reason
     assert found.asks == 1
@@ -73,7 +73,7 @@ def test_a_small_window_of_the_summarizer_means_several_requests():
     assert parts.input_tokens > parts.asks * 100
 
 
-def test_a_price_that_is_not_known_is_not_made_up():
+def test_an_unknown_price_stays_unknown():
     made = opened(summarizer=lambda _: Reply("unused"))
     found = made.estimate()
     assert (found.usd, found.saved_usd) == (None, None)
@@ -94,7 +94,7 @@ def test_a_cold_cache_makes_rewriting_free():
     assert (found.cold, found.rewritten, found.requests) == (True, 0, 0.0)
 
 
-def test_an_empty_session_and_an_awaiting_program_get_an_estimate_too():
+def test_an_empty_session_and_an_async_program_get_an_estimate():
     made = Session.open(None, "s", store=MemoryStore(), window=8_000)
     assert made.estimate().status == "unchanged"
     assert asyncio.run(made.aestimate()).reason == "there are no messages"

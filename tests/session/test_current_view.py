@@ -1,4 +1,4 @@
-"""What is sent after an append is what would be sent if all of it were written anew."""
+"""The view after an append equals the view encoded as a whole."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -21,7 +21,7 @@ COUNTER = TokenCounter(EstimatedCounter("o200k"))
 @pytest.mark.parametrize("name", [n for n in DIALECT_NAMES if n != "pydantic-ai"])
 @settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=60)
 @given(st.data())
-def test_messages_that_come_after_an_edit_are_written_as_if_all_were(name, data):
+def test_messages_appended_after_an_edit_are_encoded_like_a_whole_view(name, data):
     found = dialect(name)
     messages = found.decode(wire(data.draw(histories(giants=False)), name)).messages
     cut = data.draw(st.integers(1, len(messages))) if messages else 0
@@ -40,7 +40,7 @@ def test_messages_that_come_after_an_edit_are_written_as_if_all_were(name, data)
 
 
 def _edits(draw, messages):
-    """Yield a fold of the beginning, and parts that are left out or say something else."""
+    """Yield a fold of the beginning, and rewrites of parts."""
     folded = draw(st.integers(0, len(messages)))
     if folded:
         snapshot = Message("user", (Text("what was before"),), id="0" * 32, intact=False)
@@ -54,7 +54,7 @@ def _edits(draw, messages):
 
 
 @pytest.mark.parametrize("name", ["openai-chat", "anthropic"])
-def test_after_an_edit_an_append_writes_nothing_anew(name):
+def test_after_an_edit_an_append_encodes_no_old_message_again(name):
     found = dialect(name)
     messages = found.decode([{"role": "user", "content": str(n)} for n in range(20)]).messages
     shown = CurrentView(COUNTER, log_of(), FileSettings())
@@ -65,6 +65,6 @@ def test_after_an_edit_an_append_writes_nothing_anew(name):
     for message in messages[2:]:
         shown.append(message)
 
-    # What was written before is the same object: it was not written again.
+    # Earlier messages are the same objects: they were not encoded again.
     assert shown.wires(found)[0] is first
     assert [wire["content"] for wire in shown.wires(found)[1:]] == [str(n) for n in range(1, 20)]

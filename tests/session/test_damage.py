@@ -82,7 +82,7 @@ def test_the_rest_of_a_damaged_archive_stays_usable(path: Path, what: str) -> No
         assert len(session.messages) == 21
 
 
-def test_a_history_that_is_read_when_it_is_needed_hides_no_other_session(
+def test_a_damaged_history_read_on_demand_hides_no_other_session(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches, "KEPT", 0)
@@ -92,7 +92,7 @@ def test_a_history_that_is_read_when_it_is_needed_hides_no_other_session(
         assert archive.recall(last.id[:12]).text == last.text
 
 
-def test_a_snapshot_whose_id_is_no_text_is_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_snapshot_whose_id_is_not_a_text_is_damage(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "KEPT", 0)
     fold = {"type": "fold", "messages": ["a"], "snapshot": {"id": 7}}
     batch = StoredBatch(0, 0, "compaction", {"edits": [fold]}, {"recall": {}})
@@ -101,7 +101,7 @@ def test_a_snapshot_whose_id_is_no_text_is_damage(monkeypatch: pytest.MonkeyPatc
         history.snapshots()
 
 
-def test_a_search_finds_what_other_sessions_say_and_names_the_damage_of_the_one_that_is_meant(
+def test_a_search_reads_other_sessions_and_names_the_damage_of_the_requested_one(
     path: Path,
 ) -> None:
     change(path, DAMAGE["a role that is none"])
@@ -113,7 +113,7 @@ def test_a_search_finds_what_other_sessions_say_and_names_the_damage_of_the_one_
             archive.search("word", session="s")
 
 
-def test_what_can_still_be_read_of_a_session_is_salvaged(path: Path) -> None:
+def test_readable_messages_of_a_damaged_session_are_salvaged(path: Path) -> None:
     with Archive.open(path) as archive:
         before = archive.messages("s")
     change(path, DAMAGE["a role that is none"])
@@ -126,7 +126,7 @@ def test_what_can_still_be_read_of_a_session_is_salvaged(path: Path) -> None:
         archive.salvage("s")
 
 
-def test_what_stands_behind_much_damage_is_salvaged(path: Path) -> None:
+def test_messages_after_much_damage_are_salvaged(path: Path) -> None:
     change(path, f"UPDATE messages SET role = 'judge' WHERE {FIRST} AND seq < 12")
     change(path, f"UPDATE messages SET seq = 1 << 38 WHERE {FIRST} AND seq = 19")
     with Archive.open(path) as archive:

@@ -1,4 +1,4 @@
-"""A session in a large window is folded early, where that is cheaper, and says so."""
+"""A session in a large window is folded early if that is cheaper, as its receipt says."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_long_session_is_folded_long_before_its_window_is_full():
     assert session.recall(next(iter(first.recall))).text
 
 
-def test_between_two_folds_what_is_sent_begins_as_it_did():
+def test_between_two_folds_the_prefix_is_unchanged():
     session, before = begun(), list[Any]()
     rewritten = 0
     for number in range(120):
@@ -70,7 +70,7 @@ def test_between_two_folds_what_is_sent_begins_as_it_did():
     assert 1 < rewritten == len(folds)
 
 
-def test_another_process_folds_at_the_same_moment(tmp_path: Path):
+def test_another_process_folds_at_the_same_time(tmp_path: Path):
     whole = lived(begun(tmp_path / "whole.db"), 0, 60)
     with begun(tmp_path / "parts.db") as part:
         lived(part, 0, 17)
@@ -96,7 +96,7 @@ def test_another_process_folds_at_the_same_moment(tmp_path: Path):
         {"window": 12_000, "config": Config(economy={"keep": 40_000})},
     ],
 )
-def test_whoever_does_not_want_it_has_a_full_window(more: dict[str, Any]):
+def test_without_an_economy_the_window_fills_up(more: dict[str, Any]):
     session = lived(begun(**more), 0, 60)
     assert not any("economy" in receipt.reason for receipt in session.receipts)
 

@@ -36,7 +36,7 @@ def session(hooks: Hooks, messages: list[Any] | None = None, **more: Any) -> Ses
 
 
 @pytest.mark.requirement("C17", "C18")
-def test_hooks_are_called_before_and_after_in_the_order_in_which_they_were_given():
+def test_hooks_are_called_before_and_after_in_the_given_order():
     calls: list[tuple[str, str]] = []
     hooks = Hooks(
         before=[lambda e: calls.append(("1", e.kind)), lambda e: calls.append(("2", e.kind))],
@@ -63,7 +63,7 @@ def test_hooks_are_called_before_and_after_in_the_order_in_which_they_were_given
         ("undo", lambda s: s.undo()),
     ],
 )
-def test_every_path_calls_them_once_and_says_why(trigger: str, work: Any):
+def test_every_trigger_calls_the_hooks_once_with_its_name(trigger: str, work: Any):
     events: list[Event] = []
     hooks = Hooks(before=events.append, after=events.append)
     made = session(hooks)
@@ -88,13 +88,13 @@ def test_every_path_calls_them_once_and_says_why(trigger: str, work: Any):
         (lambda _: _raise(Cancel("not now")), ": not now"),
     ],
 )
-def test_a_hook_calls_a_compaction_off_and_nothing_changes(hook: Any, reason: str):
+def test_a_hook_cancels_a_compaction_and_nothing_changes(hook: Any, reason: str):
     after: list[Any] = []
     made = session(Hooks(before=hook, after=after.append))
     before = made.messages
     receipt = made.compact(force=True)
     assert receipt.status == "unchanged"
-    assert receipt.reason.endswith(f"called it off{reason}")
+    assert receipt.reason.endswith(f"cancelled it{reason}")
     assert [event.status for event in after] == ["unchanged"]
     assert len(made.view()) == len(before)
 
@@ -104,7 +104,7 @@ def _raise(error: Exception) -> None:
 
 
 @pytest.mark.requirement("C18", "F61")
-def test_a_hook_that_objects_is_not_asked_again_before_every_request():
+def test_a_hook_that_cancels_is_not_called_before_every_request():
     asked: list[Any] = []
     made = session(Hooks(before=lambda e: asked.append(e) or False), turns(9))
     for _ in range(5):
@@ -117,7 +117,7 @@ def test_a_hook_that_objects_is_not_asked_again_before_every_request():
     ("hook", "words"),
     [
         (lambda _: _raise(ValueError("boom")), "raised ValueError: boom"),
-        (lambda _: "block", "returned 'block', which means nothing"),
+        (lambda _: "block", "returned 'block', which is ignored"),
         (lambda _: threading.Event().wait(20), "took more than 0.05 seconds"),
     ],
 )
@@ -128,7 +128,7 @@ def test_a_hook_that_fails_is_named_in_the_receipt_and_the_compaction_goes_on(ho
 
 
 @pytest.mark.requirement("C18")
-def test_a_hook_that_fails_afterwards_does_not_harm_what_was_recorded():
+def test_a_hook_that_fails_afterwards_does_not_change_the_record():
     made = session(Hooks(after=lambda _: _raise(RuntimeError("late"))))
     receipt = made.compact(force=True)
     assert receipt.status == "compacted"
@@ -138,18 +138,18 @@ def test_a_hook_that_fails_afterwards_does_not_harm_what_was_recorded():
 
 
 @pytest.mark.requirement("C18")
-def test_an_undo_that_is_called_off_is_an_error_and_changes_nothing():
+def test_a_cancelled_undo_is_an_error_and_changes_nothing():
     made = session(Hooks(before=lambda e: e.trigger != "undo"))
     made.view()
     shown = made.view()
-    with pytest.raises(FoldlineError, match="called it off"):
+    with pytest.raises(FoldlineError, match="cancelled it"):
         made.undo()
     assert made.view() == shown
 
 
 @pytest.mark.requirement("C17")
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
-def test_a_compaction_that_is_broken_off_has_its_one_end_too(error):
+def test_an_interrupted_compaction_has_exactly_one_end(error):
     events: list[Event] = []
 
     def stop(_: Any) -> Reply:
@@ -180,7 +180,7 @@ def test_async_hooks_run_in_the_loop_of_the_program():
 
 
 @pytest.mark.requirement("C18")
-def test_async_hooks_run_for_a_program_that_calls_too_even_inside_a_loop():
+def test_async_hooks_run_for_blocking_calls_even_inside_a_loop():
     calls: list[str] = []
 
     async def object_to(_: Any) -> bool:
@@ -236,7 +236,7 @@ def test_a_hook_that_uses_the_session_gets_an_error_instead_of_a_deadlock():
 
 
 @pytest.mark.requirement("C4", "K13")
-def test_the_warning_is_given_once_each_time_that_a_threshold_is_passed():
+def test_one_warning_is_sent_per_crossing_of_a_threshold():
     warned: list[str] = []
     made = session(Hooks(warning=lambda e: warned.append(e.pressure.level)), [])
     levels = []
@@ -252,7 +252,7 @@ def test_the_warning_is_given_once_each_time_that_a_threshold_is_passed():
     assert warned == ["warn", "due", "over", "over"]
 
 
-def test_what_is_prepared_in_the_background_is_told():
+def test_background_preparation_sends_an_event():
     prepared = threading.Event()
     events: list[Event] = []
 
@@ -273,7 +273,7 @@ def test_what_is_prepared_in_the_background_is_told():
         assert (event.requests, event.usd) == (0, 0.0)
 
 
-def test_listeners_hear_every_event_and_one_that_fails_harms_nobody():
+def test_listeners_receive_every_event_even_if_one_fails():
     events: list[Event] = []
     hooks = Hooks(listeners=[lambda _: _raise(ValueError("x")), events.append])
     made = session(hooks, [{"role": "user", "content": "go"}])
@@ -291,18 +291,18 @@ def test_listeners_hear_every_event_and_one_that_fails_harms_nobody():
 
 
 @pytest.mark.parametrize("wrong", [{"hooks": print}, {"config": {"enabled": False}}])
-def test_what_is_no_hooks_or_no_configuration_is_refused_when_a_session_is_opened(wrong):
+def test_invalid_hooks_or_configuration_are_refused_on_opening(wrong):
     with pytest.raises(InputError, match="is expected here"):
         Session.open(None, "s", store=MemoryStore(), window=8_000, **wrong)
 
 
 @pytest.mark.parametrize("wrong", [{"before": 3}, {"after": [None]}, {"seconds": -1}])
-def test_what_cannot_be_called_is_refused_when_it_is_given(wrong):
+def test_a_hook_that_is_not_callable_is_refused_at_construction(wrong):
     with pytest.raises(BudgetError, match=r"hooks\."):
         Hooks(**wrong)
 
 
-def test_no_key_that_a_hook_names_is_kept_in_a_receipt():
+def test_a_key_named_by_a_hook_is_not_stored_in_a_receipt():
     key = "sk-ant-" + "a1b2c3" * 5
     receipt = session(Hooks(before=lambda _: _raise(ValueError(f"for {key}")))).compact(force=True)
     assert "raised ValueError: for" in receipt.warnings[0]
@@ -319,14 +319,14 @@ def masked(message: dict[str, Any]) -> dict[str, Any]:
 SECRET = {"role": "user", "content": "The password is hunter2."}
 
 
-def test_what_a_hook_takes_out_is_never_recorded_nor_sent():
+def test_text_removed_by_a_hook_is_never_recorded_or_sent():
     made = session(Hooks(keep=masked), [SECRET])
     assert "hunter2" not in str([message.raw for message in made.messages])
     assert "hunter2" not in str(made.view())
     assert SECRET["content"].endswith("hunter2.")
 
 
-def test_what_is_sent_can_differ_from_what_is_recorded():
+def test_sent_messages_can_differ_from_recorded_ones():
     made = session(Hooks(send=lambda sent: [masked(message) for message in sent]), [SECRET])
     assert "hunter2" not in str(made.view())
     assert made.messages[0].raw is SECRET
@@ -343,7 +343,7 @@ def _raises(_: Any) -> Any:
 
 
 @pytest.mark.parametrize("refuse", [lambda _: False, lambda _: Cancel("a secret"), _raises])
-def test_what_a_hook_refuses_or_fails_at_is_neither_recorded_nor_sent(refuse: Any):
+def test_messages_that_a_hook_refuses_or_fails_at_are_neither_recorded_nor_sent(refuse: Any):
     made = Session.open(None, "s", store=MemoryStore(), window=4_000, hooks=Hooks(keep=refuse))
     with pytest.raises(FoldlineError, match="othing was recorded") as caught:
         made.append(SECRET)
@@ -354,7 +354,7 @@ def test_what_a_hook_refuses_or_fails_at_is_neither_recorded_nor_sent(refuse: An
         made.view()
 
 
-def test_a_hook_that_sends_no_list_is_named():
+def test_a_send_hook_that_returns_no_list_is_an_error():
     made = session(Hooks(send=lambda _: 3), [SECRET])
-    with pytest.raises(FoldlineError, match="which is no list"):
+    with pytest.raises(FoldlineError, match="instead of a list"):
         made.view()

@@ -10,7 +10,7 @@ from foldline.stores.memory import MemoryStore
 from foldline.stores.opening import open_store
 
 
-def said(number):
+def make_message(number):
     role = "user" if number % 2 == 0 else "assistant"
     return {"role": role, "content": f"{number}: some words"}
 
@@ -20,32 +20,32 @@ def opened(store):
 
 
 @pytest.mark.parametrize("batch", [1, 7, 100, 1_000])
-def test_it_is_the_same_session_as_if_it_had_been_appended(batch):
+def test_an_import_equals_appending_every_message(batch):
     one, other = opened(MemoryStore()), opened(MemoryStore())
 
-    assert one.import_messages(map(said, range(100)), batch=batch) == 100
-    other.extend(map(said, range(100)))
+    assert one.import_messages(map(make_message, range(100)), batch=batch) == 100
+    other.extend(map(make_message, range(100)))
 
     assert [m.id for m in one.messages] == [m.id for m in other.messages]
-    assert one.view() == other.view() == [said(n) for n in range(100)]
+    assert one.view() == other.view() == [make_message(n) for n in range(100)]
     assert (one.tokens, one.length) == (other.tokens, 100)
 
 
 def test_an_error_names_the_message_and_leaves_the_batches_before_it():
     store = MemoryStore()
     session = opened(store)
-    broken = [*map(said, range(25)), {"role": "user", "content": 5}]
+    broken = [*map(make_message, range(25)), {"role": "user", "content": 5}]
 
     with pytest.raises(InputError, match="message 25, field content") as caught:
         session.import_messages(broken, batch=10)
 
     assert caught.value.index == 25
     assert session.length == len(store.load("s").messages) == 20
-    assert session.import_messages(map(said, range(20, 30))) == 10
-    assert session.view() == [said(n) for n in range(30)]
+    assert session.import_messages(map(make_message, range(20, 30))) == 10
+    assert session.view() == [make_message(n) for n in range(30)]
 
 
-def test_what_is_imported_is_read_as_it_is_needed(place):
+def test_imported_messages_are_read_on_demand(place):
     store = open_store(place)
     session = opened(store)
     durable = []
@@ -53,7 +53,7 @@ def test_what_is_imported_is_read_as_it_is_needed(place):
     def reading():
         for number in range(30):
             durable.append(len(store.load("s").messages))
-            yield said(number)
+            yield make_message(number)
 
     session.import_messages(reading(), batch=10)
 
@@ -65,10 +65,10 @@ def test_what_is_imported_is_read_as_it_is_needed(place):
 def test_two_writers_do_not_lose_each_others_messages():
     store = MemoryStore()
     one, other = opened(store), opened(store)
-    other.append(said(0))
+    other.append(make_message(0))
 
     with pytest.raises(StoreError, match="another writer"):
-        one.import_messages([said(1)])
+        one.import_messages([make_message(1)])
 
     assert len(store.load("s").messages) == 1
 
@@ -76,12 +76,14 @@ def test_two_writers_do_not_lose_each_others_messages():
 @pytest.mark.parametrize("size", [0, -1, 1.5, True])
 def test_a_batch_has_at_least_one_message(size):
     with pytest.raises(InputError, match="batch"):
-        opened(MemoryStore()).import_messages([said(0)], batch=size)
+        opened(MemoryStore()).import_messages([make_message(0)], batch=size)
 
 
 def test_the_async_twin_does_the_same():
     async def main():
         async with opened(MemoryStore()) as session:
-            return await session.aimport_messages(map(said, range(30)), batch=9), session.length
+            return await session.aimport_messages(
+                map(make_message, range(30)), batch=9
+            ), session.length
 
     assert asyncio.run(main()) == (30, 30)

@@ -6,17 +6,17 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.session.logs import Kept, log_of, pinned, said
+from tests.session.logs import Kept, log_of, make_messages, pinned
 
 from foldline import Session
 from foldline.errors import StoreError
 from foldline.session import log as logs
 
-MESSAGES = said(60)
+MESSAGES = make_messages(60)
 
 
 @given(st.integers(0, 60), st.slices(60), st.lists(st.integers(0, 59), max_size=10))
-def test_it_reads_like_the_list_of_its_messages(cut, wanted, held):
+def test_a_log_reads_like_the_list_of_its_messages(cut, wanted, held):
     kept = Kept(MESSAGES[:cut])
     log = log_of(kept=kept)
     log.hold(MESSAGES[position].id for position in held)
@@ -38,7 +38,7 @@ def test_a_position_that_is_not_there_is_an_index_error():
         log_of(MESSAGES)[60]
 
 
-def test_what_is_held_is_read_once_and_what_is_not_is_not_kept():
+def test_held_messages_are_read_once_and_others_are_not_kept():
     kept = Kept(MESSAGES)
     log = log_of(kept=kept)
     assert kept.reads == 0
@@ -51,7 +51,7 @@ def test_what_is_held_is_read_once_and_what_is_not_is_not_kept():
     assert kept.reads == 3
 
 
-def test_a_log_that_is_longer_than_the_store_has_is_not_taken_as_a_whole(monkeypatch):
+def test_a_log_longer_than_the_store_is_damage(monkeypatch):
     monkeypatch.setattr(logs, "PAGE", 10)
     read = []
 
@@ -68,7 +68,7 @@ def test_a_log_that_is_longer_than_the_store_has_is_not_taken_as_a_whole(monkeyp
 
 
 @given(st.lists(st.booleans(), min_size=60, max_size=60))
-def test_what_is_let_go_is_read_from_the_store_and_what_is_shown_or_pinned_is_not(shows):
+def test_released_messages_are_read_from_the_store_and_visible_or_pinned_ones_are_not(shows):
     kept = Kept()
     log = log_of(kept=kept)
     with pytest.MonkeyPatch.context() as patch:
@@ -81,7 +81,7 @@ def test_what_is_let_go_is_read_from_the_store_and_what_is_shown_or_pinned_is_no
         kept.messages[0] = pinned(MESSAGES[0])
         shown = [m.id for m, shows_it in zip(MESSAGES, shows, strict=True) if shows_it]
         log.release(shown)
-        for message in said(5, 100):
+        for message in make_messages(5, 100):
             log.append(message)
             kept.messages.append(message)
 
@@ -92,7 +92,7 @@ def test_what_is_let_go_is_read_from_the_store_and_what_is_shown_or_pinned_is_no
     assert kept.reads == 65 - len(stays)
 
 
-def test_what_is_wanted_again_stays(monkeypatch):
+def test_messages_used_again_are_not_released(monkeypatch):
     monkeypatch.setattr(logs, "SPARE", 0)
     monkeypatch.setattr(logs, "LATELY", 0)
     kept = Kept()
@@ -102,25 +102,25 @@ def test_what_is_wanted_again_stays(monkeypatch):
         kept.messages.append(message)
     log.release([])
     log.hold(message.id for message in MESSAGES)
-    log.append(said(1, 100)[0])
+    log.append(make_messages(1, 100)[0])
 
     assert tuple(log)[:60] == MESSAGES
     assert kept.reads == 0
 
 
-def test_whoever_asks_for_all_messages_gets_them_without_reading_the_next_time(monkeypatch):
+def test_reading_all_messages_keeps_them_in_memory(monkeypatch):
     monkeypatch.setattr(logs, "SPARE", 0)
     kept = Kept(MESSAGES)
     log = log_of(kept=kept)
 
     assert log.whole() == MESSAGES
     log.release([])
-    log.append(said(1, 100)[0])
+    log.append(make_messages(1, 100)[0])
     assert log.whole()[:60] == MESSAGES
     assert kept.reads == 60
 
 
-def test_the_newest_messages_and_some_older_ones_come_in_order():
+def test_recent_messages_and_some_older_ones_are_yielded_in_order():
     log = log_of(MESSAGES)
 
     found = list(log.recent(3, [MESSAGES[7].id, MESSAGES[2].id, MESSAGES[58].id, "snapshot"]))
@@ -130,7 +130,7 @@ def test_the_newest_messages_and_some_older_ones_come_in_order():
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_session_that_is_gone_reads_nothing_of_another_of_its_name(store, monkeypatch, replaced):
+def test_a_deleted_session_reads_nothing_of_another_of_its_name(store, monkeypatch, replaced):
     monkeypatch.setattr(logs, "SPARE", 0)
     monkeypatch.setattr(logs, "LATELY", 5)
 

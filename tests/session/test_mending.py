@@ -22,7 +22,7 @@ ANSWER = {"role": "assistant", "content": "Done."}
 DAMAGED = {
     "a result whose call is lost": [USER, RESULT, ANSWER],
     "a call that nobody answered": [USER, CALL, USER],
-    "an answer that says nothing": [USER, {"role": "assistant", "content": ""}, USER],
+    "an empty answer": [USER, {"role": "assistant", "content": ""}, USER],
 }
 
 RETRIED = {
@@ -49,7 +49,7 @@ def opened(messages: list[dict[str, Any]]) -> Session:
 
 @pytest.mark.requirement("F07")
 @pytest.mark.parametrize("what", DAMAGED)
-def test_what_a_provider_would_reject_is_mended_before_anything_was_compacted(what):
+def test_damage_is_repaired_before_any_compaction(what):
     chat = dialect("openai-chat")
     assert chat.validate(DAMAGED[what])
     session = opened(DAMAGED[what])
@@ -94,7 +94,7 @@ def test_gemini_gets_results_in_the_order_of_their_calls(number):
 @pytest.mark.parametrize(
     "messages", [[USER, CALL, RESULT, ANSWER], [USER, CALL], [USER, CALL, RESULT], [ANSWER, USER]]
 )
-def test_a_sound_history_is_sent_as_it_is(messages):
+def test_a_valid_history_is_sent_unchanged(messages):
     session = opened(messages)
     assert all(map(_is, session.view(), messages))
     assert session.receipts == ()
@@ -104,7 +104,7 @@ def _is(left: object, right: object) -> bool:
     return left is right
 
 
-def test_damage_that_was_recorded_by_another_process_is_mended_when_it_is_read(place):
+def test_damage_recorded_by_another_process_is_repaired_when_it_is_read(place):
     with Session.open(place, "s", window=8_000) as session:
         session.extend([USER, RESULT, ANSWER])
     with Session.open(place, "s", window=8_000) as again:

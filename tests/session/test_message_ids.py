@@ -18,7 +18,7 @@ def given_one_by_one(ids, taken, messages):
 
 
 @given(texts, st.integers(0, 40))
-def test_they_are_the_same_in_one_process_and_in_the_next(said, cut):
+def test_ids_are_the_same_in_one_process_and_in_the_next(said, cut):
     messages = [U(text) for text in said]
     taken = {}
     given_one_by_one(MessageIds(taken), taken, messages[:cut])
@@ -27,7 +27,7 @@ def test_they_are_the_same_in_one_process_and_in_the_next(said, cut):
     assert list(taken) == [message.id for message in identify(messages)]
 
 
-def test_an_id_that_was_taken_back_is_given_again():
+def test_a_released_id_is_given_again():
     taken = {}
     ids = MessageIds(taken)
     content = content_hash(U("a"))
@@ -40,7 +40,7 @@ def test_an_id_that_was_taken_back_is_given_again():
     assert ids.give(content) == third
 
 
-def test_a_message_that_was_said_a_hundred_thousand_times_is_counted_in_few_steps():
+def test_a_content_repeated_a_hundred_thousand_times_is_counted_in_few_steps():
     looked = []
 
     class Taken:

@@ -1,4 +1,4 @@
-"""A session that is told the name of a model: its window, and who summarizes."""
+"""A session with the name of a model: its window and its summarizer."""
 
 from __future__ import annotations
 
@@ -63,20 +63,20 @@ def opened(tmp_path, **options) -> foldline.Session:
         ("house-7b", {}, 128_000 - 16_000 - 2_560),
     ],
 )
-def test_the_window_is_the_callers_then_the_models_then_an_assumption(
+def test_the_window_comes_from_the_caller_then_the_model_then_a_default(
     tmp_path, model, options, scale
 ):
     with opened(tmp_path, model=model, **options) as session:
         assert session.budget.scale == scale
         assert session.budget.resolved is (model != "house-7b")
-    # What was said when the session was started counts when it is opened again.
+    # The model given at creation counts when the session is opened again.
     if not options:
         with opened(tmp_path) as session:
             assert session.budget.scale == scale
 
 
 @pytest.mark.requirement("C23")
-def test_an_assumed_window_is_told_in_the_receipt(tmp_path):
+def test_an_assumed_window_is_reported_in_the_receipt(tmp_path):
     with opened(tmp_path, model="house-7b") as session:
         session.extend(TURNS)
         assert "128,000 tokens are assumed" in " ".join(session.compact(force=True).warnings)
@@ -126,7 +126,7 @@ def test_the_configuration_names_the_summarizer_where_the_call_does_not(tmp_path
     assert told.receipt.spent.model == "gpt-4o-mini"
 
 
-def test_a_named_model_summarizes_in_async_programs_too(tmp_path, server):
+def test_a_named_model_summarizes_in_async_programs(tmp_path, server):
     async def work():
         session = opened(tmp_path, model="gpt-4o", summarizer="same")
         async with session:
@@ -146,7 +146,7 @@ def test_a_named_model_summarizes_in_async_programs_too(tmp_path, server):
         Status(400),
     ],
 )
-def test_an_answer_that_is_none_leaves_the_lines_alone_in_the_snapshot(monkeypatch, step):
+def test_an_unusable_answer_leaves_a_snapshot_without_an_account(monkeypatch, step):
     with ScriptedServer(default=step) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         result = foldline.compact(TURNS, budget=3_000, summarizer="openai:gpt-4o-mini")
@@ -156,7 +156,7 @@ def test_an_answer_that_is_none_leaves_the_lines_alone_in_the_snapshot(monkeypat
     assert "part_" in str(result.messages)
 
 
-def test_a_model_that_cannot_be_reached_is_told_when_the_session_is_opened(tmp_path, monkeypatch):
+def test_an_unreachable_model_is_an_error_on_opening(tmp_path, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(FoldlineError, match="OPENAI_API_KEY"):
         opened(tmp_path, model="gpt-4o", summarizer="same")
@@ -168,7 +168,7 @@ def test_a_model_that_cannot_be_reached_is_told_when_the_session_is_opened(tmp_p
         assert session.messages == ()
 
 
-def test_somebody_who_is_given_is_asked_and_left_open(tmp_path, server):
+def test_a_given_summarizer_is_called_and_left_open(tmp_path, server):
     with model("openai:gpt-4o-mini") as client:
         with opened(tmp_path, summarizer=client) as session:
             session.extend(TURNS)

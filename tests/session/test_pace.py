@@ -1,4 +1,4 @@
-"""When the prompt cache is cold, and compactions that somebody asks for."""
+"""When the prompt cache is cold, and compactions on request."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def answer(text: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("idle", [200, 400])
-def test_idle_time_is_seen_although_a_message_came_before_the_view(idle: int) -> None:
+def test_idle_time_counts_although_a_message_was_appended_before_the_view(idle: int) -> None:
     clock, seeing = Clock(), Seeing()
     session = opened(clock, seeing)
     session.extend([user("a"), answer("b")])
@@ -71,7 +71,7 @@ def test_an_answer_of_the_model_keeps_the_cache_warm() -> None:
     assert seeing.cold[-1] is False
 
 
-def test_idle_time_is_seen_by_whoever_takes_the_session_up() -> None:
+def test_idle_time_counts_in_a_resumed_session() -> None:
     clock, seeing, store = Clock(), Seeing(), MemoryStore()
     opened(clock, seeing, store).extend([user("a"), answer("b")])
     clock.now += 400
@@ -80,7 +80,7 @@ def test_idle_time_is_seen_by_whoever_takes_the_session_up() -> None:
     assert seeing.cold[-1] is True
 
 
-def test_a_compaction_that_is_asked_for_is_made_below_the_target() -> None:
+def test_a_requested_compaction_runs_below_the_target() -> None:
     session = Session.open(None, "s", store=MemoryStore(), window=100_000)
     for n in range(12):
         session.extend([user(f"question {n}"), answer(f"answer {n}")])
@@ -94,7 +94,7 @@ def test_a_compaction_that_is_asked_for_is_made_below_the_target() -> None:
     assert session.compact(force=True).reason == "nothing was appended since the last compaction"
 
 
-def test_what_a_tool_asks_for_is_made_below_the_target_and_says_what_it_brought() -> None:
+def test_a_compaction_requested_by_a_tool_runs_below_the_target_and_reports_its_effect() -> None:
     session = Session.open(None, "s", store=MemoryStore(), window=100_000, policy=policy())
     for n in range(12):
         session.extend([user(f"question {n}"), answer(f"answer {n}")])

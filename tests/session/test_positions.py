@@ -1,4 +1,4 @@
-"""Where a view stands in the log, and whose usage it is that comes with several messages."""
+"""Positions of a view in the log, and usage appended with several messages."""
 
 from collections.abc import Sequence
 
@@ -23,13 +23,13 @@ def begun(window=100_000):
     return Session.open(None, "s", store=MemoryStore(), window=window)
 
 
-def test_what_is_shown_as_it_came_has_its_place_in_the_log():
+def test_unchanged_messages_have_a_position_in_the_log():
     session = begun()
     session.extend(TURNS[:5])
     assert session.positions(session.view()) == [0, 1, 2, 3, 4]
 
 
-def test_what_an_edit_made_has_no_place():
+def test_messages_made_by_an_edit_have_no_position():
     session = begun(8_000)
     for turn in TURNS:
         session.append(turn)
@@ -48,7 +48,7 @@ def test_usage_is_of_the_last_answer_among_several_messages():
     assert [message.usage for message in session.messages] == [None, Usage(900, 100), None]
 
 
-# --- where a message stands, by its id ---------------------------------------------------------
+# --- positions by id ---------------------------------------------------------------------------
 
 IDS = [f"{number:032x}" for number in range(10)]
 
@@ -84,7 +84,7 @@ def test_every_message_of_a_long_log_has_its_position(stored_ids):
     assert list(known.values()) == list(range(8))
 
 
-def test_what_was_looked_up_first_does_not_change_the_order(stored_ids):
+def test_early_lookups_do_not_change_the_order(stored_ids):
     known = Positions("s", stored_ids)
     assert known[IDS[4]] == 4
     known.add(IDS[8])
@@ -103,7 +103,7 @@ def test_an_id_is_found_while_another_thread_reads_all_of_them(stored_ids):
     assert known[IDS[4]] == 4
 
 
-def test_what_comes_behind_is_there_while_another_thread_reads_all_of_it(stored_ids):
+def test_later_ids_are_found_while_another_thread_reads_all_of_them(stored_ids):
     known = Positions("s", stored_ids)
     lock = known._adding
 
@@ -133,11 +133,11 @@ class OnlyFound(Sequence):
         return IDS.index(number) if number in IDS else None
 
 
-def test_an_id_is_found_in_a_store_that_says_nothing_of_holes(monkeypatch):
+def test_an_id_is_found_in_a_store_without_contiguous_ids(monkeypatch):
     monkeypatch.setattr(log, "EAGER_IDS", 3)
     assert Positions("s", OnlyFound())[IDS[4]] == 4
 
 
-def test_an_id_that_stands_in_a_log_twice_is_damage():
+def test_a_duplicate_id_in_a_log_is_damage():
     with pytest.raises(StoreError, match="two messages have the same id"):
         Positions("s", (IDS[0], IDS[0]))

@@ -6,7 +6,7 @@ from foldline import Config, Session, count, policy
 from foldline.core.budget import Budget
 from foldline.core.strategy import Policy
 from foldline.engine.policies import POLICIES, configure
-from foldline.session.throttle import acts_at, pressure, rises
+from foldline.session.throttle import acts_at, measure_pressure, rises
 from foldline.stores.memory import MemoryStore
 from foldline.values.messages import Usage
 
@@ -29,7 +29,7 @@ BUDGET = Budget.of_window(100_000, output=0, margin=0, overhead=10_000)
 def test_system_prompt_and_tools_count_and_each_level_begins_past_its_threshold(
     fill: int, level: str, until: int
 ) -> None:
-    now = pressure(fill, BUDGET, configure(Config()), Config())
+    now = measure_pressure(fill, BUDGET, configure(Config()), Config())
     assert (now.level, now.until, now.limit) == (level, until, 90_000)
     assert now.fraction == pytest.approx((fill + 10_000) / 100_000)
 
@@ -39,10 +39,10 @@ def test_system_prompt_and_tools_count_and_each_level_begins_past_its_threshold(
 def test_the_warning_comes_before_the_action_of_every_policy(name: str) -> None:
     levels = []
     for fill in range(0, 100_000, 500):
-        level = pressure(fill, BUDGET, policy(name), Config()).level
+        level = measure_pressure(fill, BUDGET, policy(name), Config()).level
         if level not in levels:
             levels.append(level)
-    # The last resort acts where the limit is: there is no level in between.
+    # The last resort acts at the limit: there is no level in between.
     last = [] if name == "window" else ["due"]
     assert levels == ["calm", "warn", *last, "over"]
 
@@ -61,7 +61,7 @@ def test_only_a_fuller_window_passes_a_threshold() -> None:
 
 
 @pytest.mark.requirement("F59")
-def test_what_a_model_wrote_counts_once_and_reading_it_again_is_no_growth() -> None:
+def test_model_output_counts_once_and_rereading_it_is_not_growth() -> None:
     session = Session.open(None, "s", store=MemoryStore(), window=100_000, output=0)
     session.append({"role": "user", "content": "Count."})
     answer = {"role": "assistant", "content": "one " * 30}
@@ -74,7 +74,7 @@ def test_what_a_model_wrote_counts_once_and_reading_it_again_is_no_growth() -> N
 
 
 @pytest.mark.requirement("F61", "K11")
-def test_a_window_that_is_always_nearly_full_is_compacted_once_a_while() -> None:
+def test_a_window_that_is_always_nearly_full_is_compacted_rarely() -> None:
     session = Session.open(None, "s", store=MemoryStore(), window=20_000, output=0)
     session.surround(system="word " * 13_500)
     budget = session.budget
@@ -88,7 +88,7 @@ def test_a_window_that_is_always_nearly_full_is_compacted_once_a_while() -> None
 
 
 @pytest.mark.requirement("F69")
-def test_many_tiny_messages_alone_set_nothing_off() -> None:
+def test_many_tiny_messages_alone_trigger_nothing() -> None:
     session = Session.open(None, "s", store=MemoryStore(), window=128_000)
     session.extend({"role": ("user", "assistant")[n % 2], "content": "ok"} for n in range(300))
     session.view()

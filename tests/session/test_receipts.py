@@ -36,7 +36,7 @@ def compact(session, number):
     assert session.compact(force=True).edits
 
 
-def test_each_is_found_by_its_number(session):
+def test_each_receipt_is_found_by_its_number(session):
     receipts = session.receipts
     assert session.receipt_count == len(receipts) == COMPACTIONS
     assert [session.receipt(number) for number in range(COMPACTIONS)] == list(receipts)
@@ -47,12 +47,12 @@ def test_each_is_found_by_its_number(session):
 
 
 @pytest.mark.parametrize("number", [COMPACTIONS, -COMPACTIONS - 1, 10**9])
-def test_a_number_that_there_is_not_is_an_error(session, number):
+def test_an_unknown_receipt_number_is_an_error(session, number):
     with pytest.raises(InputError, match=f"no receipt {number}; there are {COMPACTIONS}"):
         session.receipt(number)
 
 
-def test_a_session_in_which_nothing_was_due_has_none(store):
+def test_a_session_without_compactions_has_no_receipts(store):
     with (
         Session.open(None, "new", store=store, window=3_000) as session,
         pytest.raises(InputError, match="no receipt yet"),
@@ -60,7 +60,7 @@ def test_a_session_in_which_nothing_was_due_has_none(store):
         session.receipt()
 
 
-def test_how_many_there_are_and_the_newest_are_known_without_reading_the_store(session, store):
+def test_the_number_of_receipts_and_the_newest_need_no_store(session, store):
     session.close()
     store.close()
     assert session.receipt_count == COMPACTIONS

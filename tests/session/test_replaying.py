@@ -1,21 +1,21 @@
-"""Replaying a log reads what is shown and nothing else, and shows what applying all edits does."""
+"""Replaying a log reads only messages in view, and equals applying all edits."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.session.logs import Kept, log_of, said
+from tests.session.logs import Kept, log_of, make_messages
 
 from foldline.errors import StoreError
 from foldline.session.log import replay_log
 from foldline.values.edits import Drop, Fold, Insert, Move, Rewrite, apply
 from foldline.values.messages import Message, Text
 
-MESSAGES = said(30)
+MESSAGES = make_messages(30)
 
 
 @st.composite
 def compactions(draw):
-    """Generate steps as sessions make them: each edits what is shown when it is made."""
+    """Generate steps as sessions make them: each edits the view of its time."""
     steps, at = [], 0
     while at < len(MESSAGES):
         at = min(len(MESSAGES), at + draw(st.integers(1, 12)))
@@ -43,7 +43,7 @@ def one_edit(ids, name):
 
 
 @given(compactions())
-def test_it_is_applying_all_edits_to_the_whole_log(steps):
+def test_a_replay_equals_applying_all_edits_to_the_whole_log(steps):
     kept = Kept(MESSAGES)
 
     shown = replay_log(log_of(kept=kept), steps)
@@ -53,7 +53,7 @@ def test_it_is_applying_all_edits_to_the_whole_log(steps):
     assert kept.reads == len(there)
 
 
-def test_without_edits_everything_is_shown():
+def test_a_replay_without_edits_shows_everything():
     assert replay_log(log_of(MESSAGES), ()) == MESSAGES
 
 

@@ -1,9 +1,9 @@
-"""What is learned from a log is bounded, and the same whenever it is learned."""
+"""The statistics of a log are bounded, and the same whenever they are built."""
 
 import pytest
 from tests.neutral import A, T, U, c
 from tests.neutral import log as numbered
-from tests.session.logs import log_of, said
+from tests.session.logs import log_of, make_messages
 
 from foldline.core.retention_settings import FileSettings
 from foldline.reinjection.working_set import WorkingSet
@@ -26,34 +26,34 @@ def worked():
     return log
 
 
-def test_it_is_what_reading_the_whole_log_teaches(worked):
+def test_statistics_equal_those_of_the_whole_log(worked):
     found = SessionStatistics.of(worked, (), FILES)
 
     assert found.vocabulary == Vocabulary.of(worked)
-    assert found.working.touches == WorkingSet.of(worked, FILES).touches
+    assert found.working.accesses == WorkingSet.of(worked, FILES).accesses
     assert found.known == len(worked)
 
 
-def test_what_is_neither_new_nor_shown_does_not_count(worked, monkeypatch):
+def test_messages_neither_new_nor_in_view_do_not_count(worked, monkeypatch):
     monkeypatch.setattr(module, "HORIZON", 4)
     first = worked[0]
 
     found = SessionStatistics.of(worked, [first.id], FILES)
 
     assert found.vocabulary == Vocabulary.of([first, *worked[-4:]])
-    assert [touch.path for touch in found.working.touches] == ["src/file0.py", "src/file1.py"]
+    assert [touch.path for touch in found.working.accesses] == ["src/file0.py", "src/file1.py"]
 
 
-def test_when_twice_as_much_was_learned_as_counts_it_is_learned_anew(monkeypatch):
+def test_statistics_are_rebuilt_at_twice_the_horizon(monkeypatch):
     monkeypatch.setattr(module, "HORIZON", 4)
-    log = log_of(said(20))
+    log = log_of(make_messages(20))
     everything = [message.id for message in log]
 
     little, much = (
         SessionStatistics.of(log, (), FILES),
         SessionStatistics.of(log, everything, FILES),
     )
-    for message in said(10, 100):
+    for message in make_messages(10, 100):
         little.add(len(log), message)
         much.add(len(log), message)
 
@@ -61,7 +61,7 @@ def test_when_twice_as_much_was_learned_as_counts_it_is_learned_anew(monkeypatch
     assert not much.is_stale
 
 
-def test_the_worker_learns_what_was_appended_since(worked):
+def test_the_worker_adds_messages_appended_since(worked):
     trailing = BackgroundStatistics()
     first = trailing.vocabulary(worked, ())
     for message in numbered(U("and src/other.py"), A("yes")):
@@ -71,10 +71,10 @@ def test_the_worker_learns_what_was_appended_since(worked):
     assert first == Vocabulary.of(worked)
 
 
-def test_the_worker_begins_anew_with_another_log_and_after_an_error(worked, monkeypatch):
+def test_the_worker_rebuilds_for_another_log_and_after_an_error(worked, monkeypatch):
     trailing = BackgroundStatistics()
     first = trailing.vocabulary(worked, ())
-    worked.append(said(1)[0])
+    worked.append(make_messages(1)[0])
     with monkeypatch.context() as patch:
         patch.setattr(Vocabulary, "add", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
@@ -84,4 +84,4 @@ def test_the_worker_begins_anew_with_another_log_and_after_an_error(worked, monk
 
     assert again is not first
     assert again == Vocabulary.of(worked)
-    assert trailing.vocabulary(log_of(said(3)), ()) == Vocabulary.of(said(3))
+    assert trailing.vocabulary(log_of(make_messages(3)), ()) == Vocabulary.of(make_messages(3))

@@ -49,7 +49,7 @@ def test_the_next_snapshot_begins_with_the_text_of_the_user(path):
         assert session.memory_text == ""
 
 
-def test_no_model_is_asked_where_the_user_wrote_the_account(path):
+def test_no_model_is_called_if_the_user_wrote_the_account(path):
     def summarizer(ask):
         raise AssertionError("nobody is to be asked")
 
@@ -61,7 +61,7 @@ def test_no_model_is_asked_where_the_user_wrote_the_account(path):
         assert "48113" in snapshots(session)[0]
 
 
-def test_a_text_may_be_given_before_there_is_anything_to_fold(path):
+def test_a_text_may_be_set_before_there_is_anything_to_fold(path):
     with closing(opened(path)) as session:
         session.remember(TEXT)
         session.extend(messages(140))
@@ -80,7 +80,7 @@ def test_a_text_is_durable_until_it_is_used(path):
         assert "48113" in snapshots(session)[0]
 
 
-def test_pinning_appending_and_undoing_leave_a_text_waiting(path):
+def test_pinning_appending_and_undoing_keep_a_text(path):
     with closing(opened(path)) as session:
         ids = session.extend(messages(30))
         session.compact(force=True)
@@ -93,7 +93,7 @@ def test_pinning_appending_and_undoing_leave_a_text_waiting(path):
         assert session.memory_text == TEXT
 
 
-def test_a_new_text_replaces_the_last_and_none_takes_it_back(path):
+def test_a_new_text_replaces_the_last_and_an_empty_one_removes_it(path):
     with closing(opened(path)) as session:
         session.extend(messages(30))
         session.remember("The old port is 1.")
@@ -107,7 +107,7 @@ def test_a_new_text_replaces_the_last_and_none_takes_it_back(path):
         assert "48113" in snapshot
 
 
-def test_what_was_prepared_by_a_model_gives_way_to_the_text(path):
+def test_a_text_replaces_what_a_model_prepared(path):
     config = Config(memory=MemorySettings(enabled=True, every=500))
     with closing(
         opened(path, config=config, summarizer=lambda _: Reply("By the model."))
@@ -142,7 +142,7 @@ def test_a_text_cannot_pass_for_a_part_of_the_snapshot(path):
 
 
 @pytest.mark.parametrize("text", ["word " * 100_000, "x" * 500_000, "\u200b##", "…"])
-def test_a_text_that_has_no_room_or_says_nothing_is_refused_and_the_last_one_stays(path, text):
+def test_a_too_large_or_wordless_text_is_refused_and_the_last_one_stays(path, text):
     with closing(opened(path)) as session:
         session.remember(TEXT)
         with pytest.raises(InputError, match="session memory"):
@@ -151,7 +151,7 @@ def test_a_text_that_has_no_room_or_says_nothing_is_refused_and_the_last_one_sta
 
 
 @pytest.mark.parametrize("text", [None, 3, b"x", ["x"]])
-def test_what_is_no_text_is_refused(path, text):
+def test_a_value_that_is_not_a_text_is_refused(path, text):
     with closing(opened(path)) as session, pytest.raises(InputError):
         session.remember(text)
 
@@ -167,7 +167,7 @@ def test_a_text_for_which_a_budget_has_no_room_is_cut_and_the_receipt_says_so(pa
         assert "[…]" in snapshots(session)[0]
 
 
-def test_tasks_give_a_text_too(path):
+def test_async_programs_set_a_text(path):
     async def run():
         async with opened(path) as session:
             await session.aextend(messages(30))

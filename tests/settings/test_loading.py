@@ -28,7 +28,7 @@ def write(path: Path, text: str) -> Path:
 
 
 @pytest.mark.requirement("C22")
-def test_an_argument_beats_the_environment_that_the_project_that_the_user(
+def test_precedence_is_argument_environment_project_user(
     project: Path, environ: dict[str, str], tmp_path: Path
 ) -> None:
     text = "[clearing]\nkeep = {}\ngain_tokens = {}\n[tail]\nfraction = 0.3\n"
@@ -50,7 +50,7 @@ def test_an_argument_beats_the_environment_that_the_project_that_the_user(
     assert ("clearing.keep", 4, "argument") in list(found.rows())
 
 
-def test_pyproject_is_read_and_a_foldline_file_beside_it_comes_first(
+def test_pyproject_is_read_unless_there_is_a_foldline_file(
     project: Path, environ: dict[str, str]
 ) -> None:
     table = "[project]\nname = 'x'\n[tool.foldline]\npolicy = 'salient'\n"
@@ -62,9 +62,7 @@ def test_pyproject_is_read_and_a_foldline_file_beside_it_comes_first(
 
 
 @pytest.mark.requirement("K40")
-def test_a_scenario_lies_below_everything_that_is_said(
-    project: Path, environ: dict[str, str]
-) -> None:
+def test_a_scenario_has_the_lowest_precedence(project: Path, environ: dict[str, str]) -> None:
     write(project / "foldline.toml", "scenario = 'support'\n[outputs]\nsoft = 3000\n")
     found = load(start=project, environ=environ)
     assert found.config == Config.scenario("support", outputs={"soft": 3_000})
@@ -91,7 +89,7 @@ def test_a_scenario_lies_below_everything_that_is_said(
         ("scenario = 'suport'\n", "no scenario 'suport', in .*Did you mean 'support'"),
     ],
 )
-def test_an_error_says_what_is_wrong_where_it_stands_and_what_was_meant(
+def test_an_error_names_problem_origin_and_similar_key(
     text: str, words: str, project: Path, environ: dict[str, str]
 ) -> None:
     write(project / "foldline.toml", text)
@@ -108,7 +106,7 @@ def test_a_file_that_cannot_be_read_is_named(
         load(start=project, environ=environ)
 
 
-def test_the_configuration_alone_is_loaded_from_the_working_directory(
+def test_load_config_reads_the_working_directory(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(project / "foldline.toml", "[limits]\nseconds = 25\n")

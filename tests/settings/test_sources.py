@@ -33,32 +33,32 @@ from foldline.settings.sources import (
         ("salient", "outputs.style", "salient"),
     ],
 )
-def test_a_text_is_read_as_what_its_setting_is(text: str, name: str, value: object) -> None:
+def test_a_text_is_parsed_as_the_type_of_its_setting(text: str, name: str, value: object) -> None:
     assert dict(environment_settings({variable(name): text})) == {name: value}
 
 
 @pytest.mark.parametrize("name", ["thresholds.target", "clearing.keep", "enabled"])
-def test_what_is_something_else_is_an_error_that_does_not_repeat_it(name: str) -> None:
+def test_a_value_of_another_type_is_an_error_that_does_not_repeat_it(name: str) -> None:
     with pytest.raises(BudgetError, match=variable(name)) as caught:
         list(environment_settings({variable(name): "sk-ant-secret-0123456789"}))
     assert "secret" not in str(caught.value)
 
 
-def test_every_setting_has_a_variable_and_other_variables_are_no_settings() -> None:
+def test_every_setting_has_a_variable_and_other_variables_are_ignored() -> None:
     names = {variable(leaf.key) for leaf in leaves(Config)}
     assert len(names) == len(list(leaves(Config)))
     assert names.isdisjoint(NO_SETTINGS)
     assert load(environ=dict.fromkeys(NO_SETTINGS, "/nowhere")).config == Config()
 
 
-def test_every_other_variable_that_the_package_reads_is_known_to_be_no_setting() -> None:
+def test_every_other_variable_of_the_package_is_listed_as_not_a_setting() -> None:
     source = Path(foldline.__file__).parent.rglob("*.py")
     variable = re.compile(r'"(FOLDLINE_[A-Z_]+[A-Z])"')
     read = {name for file in source for name in variable.findall(file.read_text())}
     assert read == set(NO_SETTINGS)
 
 
-def test_an_unknown_variable_of_ours_is_an_error_that_names_it_by_its_key() -> None:
+def test_an_unknown_foldline_variable_is_an_error_that_names_its_key() -> None:
     with pytest.raises(BudgetError, match=r"'thresholds\.acts_at', in environment.*act_at"):
         load(environ={"FOLDLINE_HOME": "/nowhere", "FOLDLINE_THRESHOLDS__ACTS_AT": "0.7"})
 
@@ -71,9 +71,7 @@ def test_a_project_names_a_folder_of_its_own_for_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("root", ["/", "..", "src/../../x", "link"])
-def test_a_project_that_came_with_somebody_elses_code_gets_no_files_from_elsewhere(
-    root: str, tmp_path: Path
-) -> None:
+def test_a_project_cannot_name_a_folder_outside_of_it(root: str, tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "link").symlink_to(tmp_path)
@@ -85,11 +83,9 @@ def test_a_project_that_came_with_somebody_elses_code_gets_no_files_from_elsewhe
 @pytest.mark.parametrize(
     "said", ['summarizer = "light"', "[limits]\nusd = 9.0", "[files]\nnever = []"]
 )
-def test_a_project_does_not_decide_who_is_paid_or_which_files_are_private(
-    said: str, tmp_path: Path
-) -> None:
+def test_a_project_cannot_set_payees_or_private_files(said: str, tmp_path: Path) -> None:
     (tmp_path / "foldline.toml").write_text(said, encoding="utf-8")
-    with pytest.raises(BudgetError, match="for the user to decide"):
+    with pytest.raises(BudgetError, match="set only by the user"):
         list(file_settings(tmp_path, {"FOLDLINE_HOME": str(tmp_path / "none")}))
     assert list(file_settings(tmp_path / "x", {"FOLDLINE_HOME": str(tmp_path)}))
 
@@ -138,7 +134,7 @@ def test_the_environment_and_arguments_name_a_file_too(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["../secret.md", "link.md", "/etc/hostname.txt"])
-def test_a_project_reads_no_file_from_elsewhere(folder: Path, path: str) -> None:
+def test_a_project_cannot_name_a_template_outside_of_it(folder: Path, path: str) -> None:
     with pytest.raises(BudgetError, match="outside of the project"):
         loaded(folder, f'[summary]\ntemplate = "{path}"')
 
@@ -152,7 +148,7 @@ def test_the_user_may_name_any_file(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["missing.md", "empty.txt", "word.txt", "binary.txt", "long.md"])
-def test_a_file_that_is_no_template_is_refused_by_name(folder: Path, name: str) -> None:
+def test_a_file_that_is_not_a_template_is_rejected_by_name(folder: Path, name: str) -> None:
     (folder / "empty.txt").touch()
     (folder / "word.txt").write_text("account", encoding="utf-8")
     (folder / "binary.txt").write_bytes(b"\xff\xfe\x00 \x81")
@@ -162,7 +158,7 @@ def test_a_file_that_is_no_template_is_refused_by_name(folder: Path, name: str) 
 
 
 @pytest.mark.parametrize("value", ["account", "Write it down.\nRead notes.md", "x\0.md", 7, None])
-def test_what_names_no_file_is_left_as_it_is(folder: Path, value: object) -> None:
+def test_a_value_that_names_no_file_is_unchanged(folder: Path, value: object) -> None:
     assert resolve_template(value, folder) is value
 
 
@@ -171,6 +167,6 @@ def test_a_sentence_that_ends_like_a_file_is_a_template(folder: Path) -> None:
     assert resolve_template(text, folder) is text
 
 
-def test_a_name_that_nothing_has_is_an_error(folder: Path) -> None:
+def test_an_unknown_template_name_is_an_error(folder: Path) -> None:
     with pytest.raises(BudgetError, match="no summary template"):
         loaded(folder, '[summary]\ntemplate = "acount"')

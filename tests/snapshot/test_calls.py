@@ -52,7 +52,7 @@ def test_a_script_that_is_cut_says_how_many_lines_it_has():
 
 def test_what_follows_a_long_script_is_seen():
     found = line(command="python3 - << 'EOF'\n" + "x = 1\n" * 300 + "EOF\nmake test")
-    assert found == "Bash python3 - << 'EOF' … (300 lines) EOF make test"
+    assert found == "Bash python3 - << 'EOF' … (300 lines) EOF; make test"
 
 
 def test_a_script_without_an_end_is_cut_like_any_command():
@@ -65,7 +65,9 @@ def test_the_commands_in_a_script_of_tools_stand_for_it():
 
 
 def test_a_short_script_stands_in_one_line():
-    assert line(command="cd /app\nmake\n") == "Bash cd /app make"
+    assert line(command="cd /app\nmake\n") == "Bash cd /app; make"
+    loop = "set -e\nfor f in *.py; do\n  black $f \\\n    --check\ndone\npytest -q\n"
+    assert line(command=loop) == "Bash set -e; for f in *.py; do black $f --check; done; pytest -q"
 
 
 def test_other_arguments_are_named_and_long_ones_say_their_size():

@@ -11,6 +11,7 @@ from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.requests import Requests
 from foldline.snapshot.worth import Judge
 from foldline.values.handles import handles
+from foldline.values.messages import Message, Text
 
 
 def run(number, name="run", **arguments):
@@ -114,7 +115,7 @@ def test_an_answer_is_cut_behind_a_sentence_and_not_behind_the_number_of_an_item
         f"Number {n} was fixed with a lock that every one of the writers takes." for n in "abcd"
     ]
     (row,) = listed(U("Mend them."), A(" ".join(short)))
-    assert row.endswith("takes.")
+    assert row.endswith("takes. …")
 
 
 def test_requests_that_a_client_states_again_stand_with_what_came_of_them():
@@ -161,3 +162,46 @@ def test_a_request_of_an_earlier_snapshot_stands_once_with_what_came_of_it_last(
     handle = row.partition(" ")[0]
     old = (f"{handle} “Mend it.”: in work, nothing said yet", "ffffff “Look.”: answered: Seen.")
     assert listed(*messages, earlier=old) == (old[1], row)
+
+
+def test_an_outcome_of_an_earlier_snapshot_stays_while_nothing_new_is_said():
+    old = listed(U("Port it."), A("The port is done."), U("Now the parser."), positions=(0, 1))
+    later = (U("Port it."), U("Now the parser."), A("The parser is done."), U("Go on."))
+    assert "answered: The port is done." in old[0]
+    port, parser = listed(*later, positions=(1, 2), earlier=old)
+    assert port == old[0]
+    assert "answered: The parser is done." in parser
+
+
+def test_nothing_is_claimed_of_a_request_whose_outcome_an_earlier_snapshot_left_out():
+    snapshot = Message("user", (Text("A snapshot."),), origin="snapshot")
+    messages = (U("Port it."), snapshot, U("Now the parser."), A("It is done."), U("Go on."))
+    (row,) = listed(*messages, positions=(1, 2, 3))
+    assert "“Now the parser.”: answered: It is done." in row
+
+
+def test_a_question_that_was_answered_stands_with_its_answer_where_the_work_went_on():
+    messages = (
+        *(U("Port the server."), run("1"), T("1"), U("Which port does it use?")),
+        *(A("It uses 8443."), run("2"), T("2"), A("All of it is ported.")),
+    )
+    (row,) = listed(*messages, positions=(1, 2, 4, 5, 6))
+    assert "“Which port does it use?” (stands in full beside this): answered: It uses 8443." in row
+
+
+def test_a_request_behind_the_snapshot_stands_with_what_came_of_it_while_work_goes_on():
+    messages = (
+        *(A("An example."), U("Mend it."), A("The cause is a race.", c("1", "run", "{}"))),
+        *(T("1"), A("I submit it.", c("2", "submit", "{}")), T("2")),
+    )
+    (row,) = listed(*messages, positions=(0, 2, 3))
+    assert row.endswith("last said: The cause is a race.")
+
+
+def test_sentences_that_are_left_out_of_a_request_or_its_answer_are_marked():
+    wish = "Rename the table orders to purchases in the whole schema. Never do it in production, "
+    answer = "The word is long. It was added. " + "The rest of the report still reads it. " * 9
+    (row,) = listed(U(wish + "where it is not allowed."), A(answer))
+    assert "in the whole schema. …”" in row
+    assert "answered: … It was added." in row
+    assert row.endswith(" …")

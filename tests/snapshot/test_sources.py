@@ -342,3 +342,41 @@ def test_guides_that_are_read_are_documents_and_what_agents_are_asked_is_left_ou
         "change",
         "report",
     ]
+
+
+FILE = "\n".join(f"setting_{n} = {n}  # as it was before" for n in range(20))
+
+
+def of_kind(found, speaker):
+    return [source.text for source in found.sources if source.speaker == speaker]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [("read_file", {"path": "gw.conf"}), ("write_file", {"path": "gw.conf", "content": FILE})],
+)
+def test_what_was_read_before_it_was_read_or_written_again_is_superseded(later):
+    name, arguments = later
+    messages = (
+        *(A(run("1", "read_file", path="gw.conf")), T("1", f"old\n{FILE}")),
+        *(A(run("2", "read_file", path="other.conf")), T("2", f"other\n{FILE}")),
+        *(A(run("3", name, **arguments)), T("3", FILE if name == "read_file" else "ok")),
+    )
+    found = reading(*messages)
+    assert of_kind(found, "superseded") == [f"old\n{FILE}"]
+    assert of_kind(found, "result" if name == "read_file" else "written")[-1] == FILE
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        run("3", "edit_file", path="gw.conf", old_string="1", new_string="2"),
+        run("3", "read_file", path="gw.conf", offset=400),
+        run("3", "write_file", path="gone.conf", content=FILE),
+    ],
+)
+def test_what_was_read_counts_while_it_is_only_edited_or_read_elsewhere(later):
+    found = reading(
+        A(run("1", "read_file", path="gw.conf")), T("1", FILE), A(later), T("3", "ok\n" + FILE)
+    )
+    assert not of_kind(found, "superseded")

@@ -74,11 +74,18 @@ def test_all_changed_files_are_listed_by_folder_with_how_often_and_what_last():
     assert "seen.py" not in "".join(listed)
 
 
+def test_a_file_is_counted_by_what_was_done_to_it_last_or_by_its_creation():
+    edits = [step for n in range(3) for step in (edit(str(n), "/app/a.py"), T(str(n)))]
+    gone = (*edits, run("9", command="rm /app/a.py"), T("9"))
+    assert standing(U("t"), *edits)[FILES] == ("- /app/a.py (edited ×3)",)
+    assert standing(U("t"), *gone)[FILES] == ("- /app/a.py (deleted)",)
+
+
 def test_a_file_that_stood_in_an_earlier_snapshot_did_not_come_and_go():
     first = standing(U("t"), edit("1", "/app/a.py"))[FILES]
     gone = (edit("2", "/app/a.py", "write_file"), T("2"), run("3", command="rm /app/a.py"), T("3"))
     (row,) = standing(U("t"), *gone, carried={FILES: first})[FILES]
-    assert row == "- /app/a.py (deleted ×2)"
+    assert row == "- /app/a.py (deleted)"
 
 
 def test_files_that_commands_changed_are_listed_but_not_those_that_came_and_went():

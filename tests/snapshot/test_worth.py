@@ -1,5 +1,7 @@
 """Worth: what a statement is worth is judged once, by who says it and what it says."""
 
+from itertools import accumulate
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,3 +123,14 @@ def test_a_statement_is_judged_in_its_text_as_it_is_alone(pieces):
     whole = source(text, "user")
     alone = [next(JUDGE.worths(whole, [one])) for one in slices]
     assert list(JUDGE.worths(whole, slices)) == alone
+
+
+def test_the_one_failure_in_a_long_output_is_worth_more_than_one_of_many():
+    def worth_of_failure(lines):
+        ends = list(accumulate(len(line) + 1 for line in lines))
+        slices = [(end - 1 - len(line), end - 1) for line, end in zip(lines, ends, strict=True)]
+        return list(JUDGE.worths(source("\n".join(lines), "result"), slices))[20]
+
+    fine, failed = "INFO request served in time, no news", "ERROR worker refused the lease, now"
+    alone = worth_of_failure([*[fine] * 20, failed, *[fine] * 20])
+    assert alone > 3 * worth_of_failure([*[failed] * 41])

@@ -1,4 +1,4 @@
-"""Checkpoints in the archive: the newest that holds is found, also after an undo."""
+"""Checkpoints in the archive: the newest valid one is found, also after an undo."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def compacted(store, count, every=1):
         store.commit("s", number, change)
 
 
-def test_the_newest_whose_compaction_is_in_effect_is_found(store):
+def test_the_newest_checkpoint_in_effect_is_found(store):
     assert store.load("s").checkpoint is None
     compacted(store, 3)
     assert store.load("s").checkpoint == checkpoint(2)
@@ -36,7 +36,7 @@ def test_the_newest_whose_compaction_is_in_effect_is_found(store):
     assert store.load("s").checkpoint == checkpoint(1)
 
 
-def test_below_one_that_was_taken_back_an_older_one_is_found(store):
+def test_after_an_undo_an_older_checkpoint_is_found(store):
     compacted(store, 20, every=8)
     assert store.load("s").checkpoint == checkpoint(15)
 
@@ -46,7 +46,7 @@ def test_below_one_that_was_taken_back_an_older_one_is_found(store):
     assert store.load("s").checkpoint == checkpoint(7)
 
 
-def test_one_that_is_damaged_is_passed_over(tmp_path):
+def test_a_damaged_checkpoint_is_skipped(tmp_path):
     store = open_store(tmp_path / "a.db")
     store.begin(HEAD)
     compacted(store, 1)
@@ -56,7 +56,7 @@ def test_one_that_is_damaged_is_passed_over(tmp_path):
     store.close()
 
 
-def test_deleting_a_session_deletes_them(tmp_path):
+def test_deleting_a_session_deletes_its_checkpoints(tmp_path):
     store = open_store(tmp_path / "a.db")
     store.begin(HEAD)
     compacted(store, 2)

@@ -1,4 +1,4 @@
-"""Encrypted archives: whoever has the key sees no difference, whoever has not sees nothing."""
+"""Encrypted archives: no difference with the key, nothing readable without it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def fill(place, key, name="s", turns=30):
 
 
 def stored(place):
-    """Everything that stands in an archive, as text."""
+    """Return the whole content of an archive as text."""
     if isinstance(place, Path):
         files = place.parent.glob(f"{place.name}*")
         return "".join(file.read_bytes().decode("latin-1") for file in files)
@@ -61,7 +61,7 @@ def stored(place):
     return "\n".join(rows)
 
 
-def test_with_the_key_everything_is_as_without_encryption(place):
+def test_with_the_key_everything_works_as_without_encryption(place):
     view, messages, receipts = fill(place, ONE)
 
     with Session.open(place, "s", window=3_000, key=ONE) as session:
@@ -79,17 +79,17 @@ def test_with_the_key_everything_is_as_without_encryption(place):
         assert [info.messages for info in archive.sessions()] == [30]
 
 
-def test_without_the_key_nothing_of_it_can_be_read(place):
+def test_without_the_key_nothing_can_be_read(place):
     _, messages, _ = fill(place, ONE)
     found = stored(place)
     assert "openai-chat" in found
     assert WORD not in found
     assert WORD.encode().hex() not in found
-    # Handles are the beginnings of these ids, too short to be looked for among random bytes.
+    # Handles are prefixes of these ids, too short to search for among random bytes.
     assert not any(message.id in found for message in messages)
 
 
-def test_the_same_content_is_kept_once(place):
+def test_equal_content_is_stored_once(place):
     def contents():
         store = open_store(place, key=ONE)
         with store._store._database.reading() as connection:
@@ -110,12 +110,12 @@ def test_the_same_content_is_kept_once(place):
         (None, "This archive is encrypted. Give its key"),
         ("", "This archive is encrypted. Give its key"),
         (OTHER, "encrypted with another key. Give its own"),
-        ("swordfish", "no key of an archive. A key is 32 random bytes"),
-        ("é" * 43, "no key of an archive"),
+        ("swordfish", "not the key of an archive. A key is 32 random bytes"),
+        ("é" * 43, "not the key of an archive"),
     ],
     ids=["none", "empty", "another", "short", "not-ascii"],
 )
-def test_a_missing_or_wrong_key_is_an_error_that_says_what_to_do(place, key, words):
+def test_a_missing_or_wrong_key_is_an_error_with_a_hint(place, key, words):
     fill(place, ONE, turns=2)
     for opening in (
         lambda: Session.open(place, "s", key=key),
@@ -127,7 +127,7 @@ def test_a_missing_or_wrong_key_is_an_error_that_says_what_to_do(place, key, wor
         assert not key or key not in str(caught.value)
 
 
-def test_an_archive_with_plain_sessions_is_not_encrypted_by_the_way(place):
+def test_an_archive_with_plain_sessions_is_not_encrypted_implicitly(place):
     fill(place, None, turns=2)
     with pytest.raises(StoreError, match=r"not encrypted\. Copy it into a new one"):
         Session.open(place, "t", key=ONE)
@@ -135,10 +135,10 @@ def test_an_archive_with_plain_sessions_is_not_encrypted_by_the_way(place):
         assert [info.messages for info in archive.sessions()] == [2]
 
 
-def test_who_opened_an_archive_before_it_was_encrypted_writes_nothing_plain_into_it(place):
+def test_a_writer_from_before_the_encryption_writes_nothing_plain(place):
     message = StoredMessage("1" * 32, "user", {"role": "user", "content": WORD})
     plain, sealed = open_store(place, key=""), open_store(place, key=ONE)
-    with pytest.raises(StoreError, match=r"encrypted by now.*Open it again with its key"):
+    with pytest.raises(StoreError, match=r"encrypted meanwhile.*Open it again with its key"):
         plain.begin(SessionHead("s"))
     assert sealed.names() == ()
     sealed.begin(SessionHead("s"))
@@ -147,7 +147,7 @@ def test_who_opened_an_archive_before_it_was_encrypted_writes_nothing_plain_into
         lambda: plain.begin(SessionHead("s")),
         lambda: plain.commit("s", 0, Change(0, (message,))),
     ):
-        with pytest.raises(StoreError, match="encrypted by now"):
+        with pytest.raises(StoreError, match="encrypted meanwhile"):
             use()
     sealed.commit("s", 0, Change(0, (message,)))
     assert list(sealed.load("s").messages) == [message]
@@ -155,7 +155,7 @@ def test_who_opened_an_archive_before_it_was_encrypted_writes_nothing_plain_into
     sealed.close()
 
 
-def test_of_many_keys_that_lock_a_new_archive_at_once_one_is_its_own(place):
+def test_one_of_many_concurrent_keys_locks_a_new_archive(place):
     plain = open_store(place, key="")
     keys = [secrets.token_urlsafe(32) for _ in range(6)]
     with ThreadPoolExecutor(len(keys)) as threads:
@@ -169,7 +169,7 @@ def test_of_many_keys_that_lock_a_new_archive_at_once_one_is_its_own(place):
     plain.close()
 
 
-def test_locking_waits_for_a_first_session_that_is_being_made(place):
+def test_locking_waits_for_a_first_session_in_progress(place):
     plain = open_store(place, key="")
     with ThreadPoolExecutor(1) as threads:
         with plain._database.writing() as connection:
@@ -183,7 +183,7 @@ def test_locking_waits_for_a_first_session_that_is_being_made(place):
     plain.close()
 
 
-def test_an_archive_that_has_another_key_by_now_is_not_written(place):
+def test_an_archive_that_has_another_key_meanwhile_is_not_written(place):
     message = StoredMessage("1" * 32, "user", {"role": "user", "content": WORD})
     store = open_store(place, key=ONE)
     store.begin(SessionHead("s"))
@@ -197,13 +197,13 @@ def test_an_archive_that_has_another_key_by_now_is_not_written(place):
     store.close()
 
 
-def test_a_new_archive_is_encrypted_with_the_key_even_where_plain_ones_are_taken(place):
+def test_a_new_archive_is_encrypted_even_if_plain_ones_are_accepted(place):
     open_store(place, key=ONE, takes_plain=True).close()
     with pytest.raises(StoreError, match="This archive is encrypted"):
         open_store(place, key="")
 
 
-def test_an_archive_with_plain_sessions_is_taken_where_that_is_wanted(place):
+def test_an_archive_with_plain_sessions_is_accepted_on_request(place):
     fill(place, "", turns=2)
     store = open_store(place, key=ONE, takes_plain=True)
     assert store.names() == ("s",)
@@ -211,7 +211,7 @@ def test_an_archive_with_plain_sessions_is_taken_where_that_is_wanted(place):
     store.close()
 
 
-def test_the_key_may_stand_in_the_environment(place, monkeypatch):
+def test_the_key_may_come_from_the_environment(place, monkeypatch):
     monkeypatch.setenv(KEY, ONE)
     view, _, _ = fill(place, None)
     monkeypatch.delenv(KEY)
@@ -219,7 +219,7 @@ def test_the_key_may_stand_in_the_environment(place, monkeypatch):
         assert session.view() == view
 
 
-def test_a_copy_under_another_key_shows_the_same_and_the_old_key_opens_it_no_more(place, tmp_path):
+def test_a_copy_with_another_key_is_equal_and_the_old_key_no_longer_opens_it(place, tmp_path):
     view, _, receipts = fill(place, ONE)
     old, new = open_store(place, key=ONE), open_store(tmp_path / "new.db", key=OTHER)
     assert [copied.messages for copied in copy_sessions(old, new)] == [30]
@@ -234,7 +234,7 @@ def test_a_copy_under_another_key_shows_the_same_and_the_old_key_opens_it_no_mor
         Archive.open(tmp_path / "new.db", key=ONE)
 
 
-def test_content_that_was_changed_is_damage():
+def test_changed_content_is_reported_as_damage():
     seal = Seal(ONE)
     sealed = seal.seal({"role": "user"})
     ((mark, text),) = sealed.items()
@@ -246,7 +246,7 @@ def test_content_that_was_changed_is_damage():
         seal.show("00" * 48)
 
 
-def test_one_id_that_cannot_be_read_hides_no_other_from_a_search(place):
+def test_an_unreadable_id_hides_no_other_from_a_search(place):
     _, messages, _ = fill(place, ONE, "damaged", turns=3)
     fill(place, ONE, "whole", turns=3)
     store = open_store(place, key=ONE)
@@ -270,7 +270,7 @@ def test_any_store_can_be_wrapped():
     assert WORD not in str(inner.load("s").messages[0].wire)
 
 
-def test_what_was_prepared_and_cannot_be_decrypted_hides_nothing_of_the_session():
+def test_an_undecryptable_memory_hides_nothing_of_the_session():
     kept = MemoryStore()
     store = EncryptedStore(kept, Seal(ONE))
     store.begin(SessionHead("s"))

@@ -1,4 +1,4 @@
-"""The messages of a stored session are read when they are asked for, and are always the same."""
+"""The messages of a stored session are read on demand, and never change."""
 
 import pytest
 from hypothesis import given
@@ -23,7 +23,7 @@ def store(tmp_path_factory):
 
 
 @given(wanted=st.slices(20))
-def test_it_reads_like_the_tuple_of_its_messages(store, wanted):
+def test_a_log_reads_like_the_tuple_of_its_messages(store, wanted):
     stored = store.load("s")
 
     assert stored.messages == MESSAGES
@@ -33,7 +33,7 @@ def test_it_reads_like_the_tuple_of_its_messages(store, wanted):
     assert (len(stored.messages), len(stored.ids)) == (20, 20)
 
 
-def test_what_was_appended_later_is_not_in_it(place):
+def test_later_messages_are_not_in_a_log(place):
     store = open_store(place)
     store.begin(SessionHead("s"))
     store.commit("s", 0, Change(at=0, messages=MESSAGES[:5]))
@@ -53,7 +53,7 @@ def test_a_long_log_is_read_in_pages(store, monkeypatch):
     assert tuple(store.load("s").messages) == MESSAGES
 
 
-def test_nothing_can_be_read_when_the_store_is_closed(place):
+def test_nothing_can_be_read_after_the_store_is_closed(place):
     store = open_store(place)
     store.begin(SessionHead("s"))
     store.commit("s", 0, Change(at=0, messages=MESSAGES))

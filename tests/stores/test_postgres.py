@@ -1,4 +1,4 @@
-"""What the store in a PostgreSQL database adds to what every store guarantees."""
+"""Guarantees of the PostgreSQL store beyond those of every store."""
 
 import threading
 
@@ -27,7 +27,7 @@ def terminate(url):
         )
 
 
-def test_a_store_goes_on_when_the_server_dropped_its_connections(postgres_url):
+def test_a_store_recovers_from_dropped_connections(postgres_url):
     store = open_store(postgres_url)
     store.begin(HEAD)
     store.commit("s", 0, Change(at=0, messages=(message(0),)))
@@ -59,7 +59,7 @@ def test_stores_that_open_a_new_database_at_once_all_succeed(postgres_url):
     assert (len(opened), failed) == (6, [])
 
 
-def test_the_same_content_is_kept_once(postgres_url):
+def test_equal_content_is_stored_once(postgres_url):
     store = open_store(postgres_url)
     for name in ("a", "b"):
         store.begin(SessionHead(name))
@@ -70,7 +70,7 @@ def test_the_same_content_is_kept_once(postgres_url):
     assert count == 1
 
 
-def test_a_database_of_a_newer_version_is_left_alone(postgres_url):
+def test_a_database_of_a_newer_version_is_not_changed(postgres_url):
     open_store(postgres_url).close()
     with psycopg.connect(postgres_url) as connection:
         connection.execute("INSERT INTO foldline_archive.migrations (version) VALUES (99)")
@@ -89,14 +89,14 @@ def test_a_database_of_a_newer_version_is_left_alone(postgres_url):
         "postgresql://me:hunter2@[::1/x",
     ],
 )
-def test_a_database_that_is_not_there_is_named_without_its_password(url):
+def test_a_missing_database_is_named_without_its_password(url):
     with pytest.raises(StoreError) as caught:
         PostgresStore(url, patience=0.5)
     assert "hunter2" not in str(caught.value)
     assert "hunter2" not in repr(caught.value.__cause__)
 
 
-def test_a_worker_of_the_version_before_can_delete_a_session_with_a_checkpoint(postgres_url):
+def test_a_worker_of_the_previous_version_can_delete_a_session_with_a_checkpoint(postgres_url):
     store = open_store(postgres_url)
     store.begin(HEAD)
     store.commit("s", 0, Change(at=0, checkpoint=StoredCheckpoint(0, 0, {})))
@@ -107,7 +107,7 @@ def test_a_worker_of_the_version_before_can_delete_a_session_with_a_checkpoint(p
     store.close()
 
 
-def test_a_name_that_postgresql_cannot_hold_is_refused(postgres_url):
+def test_a_name_that_postgresql_cannot_hold_is_rejected(postgres_url):
     store = open_store(postgres_url)
     for name in ("a\0b", "\ud800"):
         with pytest.raises(StoreError, match="not one that PostgreSQL holds"):
@@ -115,7 +115,7 @@ def test_a_name_that_postgresql_cannot_hold_is_refused(postgres_url):
     store.close()
 
 
-def test_a_closed_store_says_so(postgres_url):
+def test_a_closed_store_raises_an_error(postgres_url):
     store = open_store(postgres_url)
     store.close()
     store.close()

@@ -16,7 +16,7 @@ def add(store, name, updated, size=0):
     store.commit(name, 0, Change(0, (StoredMessage(name * 8, "user", wire, time=updated),)))
 
 
-def test_sessions_older_than_allowed_go_and_newer_ones_stay(store):
+def test_only_sessions_older_than_allowed_are_deleted(store):
     for days in (40, 31, 29, 1):
         add(store, f"of-{days}", NOW - days * DAY)
 
@@ -26,12 +26,12 @@ def test_sessions_older_than_allowed_go_and_newer_ones_stay(store):
     assert set(store.names()) == {"of-29", "of-1"}
 
 
-def test_without_limits_nothing_goes(store):
+def test_without_limits_nothing_is_deleted(store):
     add(store, "old", 0.0)
     assert prune(store, Retention(), NOW) == ()
 
 
-def test_the_oldest_go_until_the_rest_fits_and_nothing_more(store):
+def test_the_oldest_are_deleted_until_the_rest_fits(store):
     for days in range(9, 0, -1):
         add(store, f"of-{days}", NOW - days * DAY, 60_000)
     limit = store.size() // 2
@@ -43,7 +43,7 @@ def test_the_oldest_go_until_the_rest_fits_and_nothing_more(store):
     assert len(store.names()) >= 3
 
 
-def test_a_session_in_use_stays_however_large_it_is(store):
+def test_a_session_in_use_is_kept_at_any_size(store):
     add(store, "old", NOW - DAY, 1_000)
     add(store, "now", NOW - IN_USE / 2, 60_000)
 
@@ -51,7 +51,7 @@ def test_a_session_in_use_stays_however_large_it_is(store):
     assert store.names() == ("now",)
 
 
-def test_what_two_sessions_share_counts_until_both_are_gone(place):
+def test_shared_content_counts_until_both_sessions_are_deleted(place):
     store = open_store(place)
     add(store, "a", NOW - 9 * DAY, 200_000)
     (message,) = store.load("a").messages

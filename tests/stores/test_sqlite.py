@@ -27,7 +27,7 @@ def raw(path):
     return sqlite3.connect(path, isolation_level=None)
 
 
-def test_the_same_content_is_kept_once(tmp_path):
+def test_equal_content_is_stored_once(tmp_path):
     store = SqliteStore(tmp_path / "a.db")
     store.begin(HEAD)
     long = "line of text\n" * 5_000
@@ -54,7 +54,7 @@ def test_the_file_is_readable_by_its_owner_only(tmp_path):
     assert modes == {0o600}
 
 
-def test_commits_are_synced_unless_the_caller_asks_for_less(tmp_path):
+def test_commits_are_synced_unless_the_caller_disables_it(tmp_path):
     levels = []
     for durability in ("full", "process"):
         store = SqliteStore(tmp_path / "a.db", durability=durability)
@@ -67,12 +67,12 @@ def test_commits_are_synced_unless_the_caller_asks_for_less(tmp_path):
     assert mode == "wal"
 
 
-def test_an_unknown_durability_is_refused(tmp_path):
+def test_an_unknown_durability_is_rejected(tmp_path):
     with pytest.raises(StoreError, match="durability"):
         SqliteStore(tmp_path / "a.db", durability="perhaps")
 
 
-def test_a_file_of_a_newer_version_is_left_alone(tmp_path):
+def test_a_file_of_a_newer_version_is_not_changed(tmp_path):
     path = tmp_path / "a.db"
     SqliteStore(path).close()
     connection = raw(path)
@@ -85,7 +85,7 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path):
     assert "pip install --upgrade" in caught.value.hint
 
 
-def test_a_file_that_is_no_database_is_left_alone(tmp_path):
+def test_a_file_that_is_not_a_database_is_not_changed(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("my notes, which are long enough to be taken for a header\n" * 100)
     before = path.read_bytes()
@@ -96,7 +96,7 @@ def test_a_file_that_is_no_database_is_left_alone(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_database_of_another_program_is_left_alone(tmp_path):
+def test_a_database_of_another_program_is_not_changed(tmp_path):
     path = tmp_path / "other.db"
     connection = raw(path)
     connection.execute("CREATE TABLE bookmarks (url TEXT)")
@@ -113,7 +113,7 @@ def test_a_database_of_another_program_is_left_alone(tmp_path):
     ("place", "words"),
     [(".", "is a folder"), ("missing/a.db", "does not exist"), ("a.db/b.db", "cannot be opened")],
 )
-def test_a_place_that_cannot_be_is_named(tmp_path, place, words):
+def test_an_impossible_path_is_named(tmp_path, place, words):
     (tmp_path / "a.db").touch()
 
     with pytest.raises(StoreError, match=words) as caught:
@@ -122,7 +122,7 @@ def test_a_place_that_cannot_be_is_named(tmp_path, place, words):
     assert caught.value.hint
 
 
-def test_damaged_content_is_noticed(tmp_path):
+def test_damaged_content_is_detected(tmp_path):
     path = tmp_path / "a.db"
     store = SqliteStore(path)
     store.begin(HEAD)
@@ -139,7 +139,7 @@ def test_damaged_content_is_noticed(tmp_path):
     store.close()
 
 
-def test_a_closed_store_says_so(tmp_path):
+def test_a_closed_store_raises_an_error(tmp_path):
     store = SqliteStore(tmp_path / "a.db")
     store.close()
 
@@ -147,7 +147,7 @@ def test_a_closed_store_says_so(tmp_path):
         store.load("s")
 
 
-def test_a_second_writer_waits_and_then_is_told_what_to_do(tmp_path):
+def test_a_second_writer_waits_and_then_gets_an_error_with_a_hint(tmp_path):
     path = tmp_path / "a.db"
     store = SqliteStore(path, patience=0.05)
     store.begin(HEAD)
@@ -182,7 +182,7 @@ print(generation)
 """
 
 
-def test_processes_write_side_by_side_while_another_reads(tmp_path):
+def test_processes_write_concurrently_while_another_reads(tmp_path):
     path = tmp_path / "a.db"
     store = SqliteStore(path)
     names = ("a", "b", "c")
@@ -211,7 +211,7 @@ def test_two_processes_that_open_a_new_file_at_once_both_succeed(tmp_path):
         assert [child.wait(timeout=60) for child in children] == [0, 0, 0]
 
 
-def test_a_session_without_messages_is_kept(tmp_path):
+def test_a_session_without_messages_is_stored(tmp_path):
     SqliteStore(tmp_path / "a.db").begin(replace(HEAD, model="gpt-5", window=9_000, created=3.5))
 
     store = SqliteStore(tmp_path / "a.db")
@@ -232,7 +232,7 @@ def test_a_path_that_sqlite_would_take_for_memory_is_a_file(tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_nothing_is_recorded_in_a_file_that_is_no_longer_there(tmp_path, replaced):
+def test_nothing_is_recorded_in_a_removed_file(tmp_path, replaced):
     path = tmp_path / "a.db"
     store = SqliteStore(path)
     store.begin(HEAD)
@@ -248,7 +248,7 @@ def test_nothing_is_recorded_in_a_file_that_is_no_longer_there(tmp_path, replace
     "head",
     [SessionHead("s\ud800"), SessionHead("s", model="\udc80"), SessionHead("s", window=2**70)],
 )
-def test_what_sqlite_cannot_hold_is_refused(tmp_path, head):
+def test_values_that_sqlite_cannot_hold_are_rejected(tmp_path, head):
     store = SqliteStore(tmp_path / "a.db")
 
     with pytest.raises(StoreError, match="not one that SQLite holds"):
@@ -269,7 +269,7 @@ DEEP = b"[" * 100_000 + b"]" * 100_000
         "UPDATE messages SET usage = '[1, 2, 3, 4, 5, 6, 7, 8]'",
     ],
 )
-def test_damaged_rows_are_an_error_in_words(tmp_path, damage):
+def test_damaged_rows_raise_a_clear_error(tmp_path, damage):
     store = SqliteStore(tmp_path / "a.db")
     store.begin(HEAD)
     store.commit("s", 0, Change(at=0, messages=(message(1, "long " * 500),)))
@@ -279,18 +279,18 @@ def test_damaged_rows_are_an_error_in_words(tmp_path, damage):
         tuple(store.load("s").messages)
 
 
-def test_content_that_is_nested_beyond_reading_is_an_error_in_words():
+def test_content_nested_too_deeply_raises_a_clear_error():
     digest = blake2b(DEEP, digest_size=16).digest()
 
     with pytest.raises(StoreError, match="no readable JSON"):
         blobs.read(digest, blobs.PLAIN, len(DEEP), DEEP)
 
 
-# --- archives of earlier versions, and what is prepared ----------------------------------------
+# --- archives of earlier versions, and session memory -----------------------------------------
 
 
 def first_version(path):
-    """Write an archive as the first version of Foldline did."""
+    """Write an archive in the format of the first version."""
     connection = raw(path)
     for statement in MIGRATIONS[0]:
         connection.execute(statement)
@@ -313,7 +313,7 @@ def first_version(path):
 
 
 @pytest.mark.requirement("F94", "K28")
-def test_an_archive_of_the_first_version_opens_and_goes_on(tmp_path):
+def test_an_archive_of_the_first_version_can_be_continued(tmp_path):
     first_version(tmp_path / "a.db")
     store = SqliteStore(tmp_path / "a.db")
     old = store.load("s")
@@ -333,7 +333,7 @@ def prepared(number, text="x"):
 
 
 @pytest.mark.requirement("F94")
-def test_what_was_prepared_again_and_again_takes_the_room_of_one(tmp_path):
+def test_repeated_preparations_take_the_space_of_one(tmp_path):
     path = tmp_path / "a.db"
     store = SqliteStore(path, durability="process")
     store.begin(HEAD)
@@ -383,7 +383,7 @@ def test_a_damaged_memory_that_is_in_effect_is_an_error(tmp_path, damage):
         restore_history(store.load("s"))
 
 
-def test_what_is_deleted_cannot_be_read_out_of_the_files(tmp_path):
+def test_deleted_content_cannot_be_recovered_from_the_files(tmp_path):
     path, secret = tmp_path / "a.db", "the word is pangolin"
     store = SqliteStore(path)
     for name, text in (("s", secret), ("other", "harmless")):
@@ -404,7 +404,7 @@ def test_what_is_deleted_cannot_be_read_out_of_the_files(tmp_path):
     store.close()
 
 
-def test_who_still_reads_a_deleted_session_is_told_and_never_reads_another(tmp_path):
+def test_a_reader_of_a_deleted_session_gets_an_error_and_never_another_session(tmp_path):
     reader, writer = SqliteStore(tmp_path / "a.db"), SqliteStore(tmp_path / "a.db")
     writer.begin(HEAD)
     writer.commit("s", 0, Change(at=0, messages=(message(1),)))
@@ -420,7 +420,7 @@ def test_who_still_reads_a_deleted_session_is_told_and_never_reads_another(tmp_p
     writer.close()
 
 
-def test_bytes_that_a_reader_keeps_from_being_overwritten_are_told(tmp_path):
+def test_bytes_not_overwritten_because_of_a_reader_are_reported(tmp_path):
     path = tmp_path / "a.db"
     store = SqliteStore(path, patience=0.05)
     store.begin(HEAD)
@@ -437,7 +437,7 @@ def test_bytes_that_a_reader_keeps_from_being_overwritten_are_told(tmp_path):
     store.close()
 
 
-def test_an_archive_that_others_could_read_is_closed_to_them(tmp_path):
+def test_an_archive_readable_by_others_is_restricted_to_its_owner(tmp_path):
     path = tmp_path / "a.db"
     SqliteStore(path).close()
     path.chmod(0o644)

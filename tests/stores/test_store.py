@@ -1,4 +1,4 @@
-"""What every store guarantees, whichever it is."""
+"""Guarantees of every store."""
 
 import threading
 from dataclasses import replace
@@ -25,7 +25,7 @@ def batch(number, at, **changes):
     )
 
 
-def test_a_session_comes_back_as_it_was_recorded(store):
+def test_a_session_is_loaded_as_it_was_recorded(store):
     first = message(1, form={"role": "tool"}, usage=Usage(1, 2, 3, 4), pinned=True)
     store.begin(HEAD)
     store.commit("s", 0, Change(at=0, messages=(first, message(2)), batches=(batch(0, 2),)))
@@ -38,7 +38,7 @@ def test_a_session_comes_back_as_it_was_recorded(store):
     assert loaded.batches == (batch(0, 2),)
 
 
-def test_what_comes_together_is_kept_in_order_and_the_same_content_once(store):
+def test_messages_of_one_change_keep_their_order_and_equal_content_is_stored_once(store):
     said = [
         message(n % 700, id=f"{n:032x}", form={"n": n} if n % 3 else None) for n in range(1_400)
     ]
@@ -48,7 +48,7 @@ def test_what_comes_together_is_kept_in_order_and_the_same_content_once(store):
     assert list(store.load("s").messages) == said
 
 
-def test_keys_keep_their_order_and_halves_of_surrogate_pairs_survive(store):
+def test_keys_keep_their_order_and_lone_surrogates_survive(store):
     wire = {"z": "\ud83d\ude00 \udc80", "a": [1.5, None, True, {"y": 1, "b": 2}]}
     store.begin(HEAD)
     store.commit("s", 0, Change(at=0, messages=(message(1, wire=wire),)))
@@ -60,7 +60,7 @@ def test_keys_keep_their_order_and_halves_of_surrogate_pairs_survive(store):
     assert list(back["a"][3]) == ["y", "b"]
 
 
-def test_beginning_again_returns_what_is_there(store):
+def test_begin_returns_an_existing_session(store):
     store.begin(HEAD)
     store.commit("s", 0, Change(at=0, messages=(message(1),)))
 
@@ -74,7 +74,7 @@ def test_an_unknown_session_is_none(store):
     assert store.load("nobody") is None
 
 
-def test_of_two_writers_the_later_one_is_told_and_nothing_is_lost(store):
+def test_the_later_of_two_writers_gets_an_error_and_nothing_is_lost(store):
     store.begin(HEAD)
     store.commit("s", 0, Change(at=0, messages=(message(1),)))
 
@@ -95,7 +95,7 @@ def test_a_change_is_recorded_whole_or_not_at_all(store):
     assert store.commit("s", 0, Change(at=0, messages=(message(1),))) == 1
 
 
-def test_undoing_pinning_and_the_dialect_are_kept(store):
+def test_undo_pins_and_dialect_are_recorded(store):
     store.begin(replace(HEAD, dialect=""))
     store.commit("s", 0, Change(at=0, messages=(message(1), message(2)), dialect="anthropic"))
     store.commit("s", 1, Change(at=2, batches=(batch(0, 2), batch(1, 2))))
@@ -116,7 +116,7 @@ def memory(number, **changes):
 
 
 @pytest.mark.requirement("K28")
-def test_what_is_prepared_is_kept_beside_the_session_and_replaced_by_what_comes_later(store):
+def test_a_prepared_compaction_is_stored_and_replaced_by_a_later_one(store):
     store.begin(HEAD)
     assert store.load("s").memory is None
     store.commit("s", 0, Change(at=0, messages=(message(1),), memory=memory(1)))
@@ -130,7 +130,7 @@ def test_what_is_prepared_is_kept_beside_the_session_and_replaced_by_what_comes_
 
 
 @pytest.mark.requirement("K28")
-def test_a_batch_takes_over_what_was_prepared_and_keeps_it(store):
+def test_a_batch_adopts_the_prepared_compaction(store):
     store.begin(HEAD)
     store.commit("s", 0, Change(at=0, messages=(message(1),), memory=memory(1)))
     used = batch(0, 1, memory=memory(1))
@@ -144,7 +144,7 @@ def test_a_batch_takes_over_what_was_prepared_and_keeps_it(store):
     assert loaded.memory == memory(4)
 
 
-def test_a_batch_brings_what_was_prepared_along_into_another_session(store):
+def test_a_batch_copied_to_another_session_keeps_its_prepared_edits(store):
     store.begin(HEAD)
     store.commit("s", 0, Change(at=0, batches=(batch(0, 1, memory=memory(1)),)))
     assert store.load("s").batches[0].memory == memory(1)
@@ -152,7 +152,7 @@ def test_a_batch_brings_what_was_prepared_along_into_another_session(store):
 
 
 @pytest.mark.requirement("F94")
-def test_an_attempt_that_was_made_again_is_counted_and_not_kept_twice(store):
+def test_a_repeated_attempt_is_counted_and_not_stored_twice(store):
     store.begin(HEAD)
     store.commit("s", 0, Change(at=3, batches=(batch(0, 3), batch(1, 3, kind="attempt"))))
     store.commit("s", 1, Change(at=5, again=1, time=60.0))
@@ -179,7 +179,7 @@ def test_sessions_are_listed_newest_change_first_with_their_sizes(store):
     assert listed[0].size > listed[1].size > 0
 
 
-def test_messages_are_found_by_the_beginning_of_their_id_over_all_sessions(store):
+def test_messages_are_found_by_id_prefix_over_all_sessions(store):
     for name, time in (("a", 1.0), ("b", 2.0)):
         store.begin(replace(HEAD, name=name))
         same = message(1, id="abcdef01" + "0" * 24, time=time)
@@ -228,7 +228,7 @@ def test_ids_are_found_in_memory_while_another_thread_waits_to_delete_them():
     assert store.find("0") == (("s", message(1).id),)
 
 
-def test_closing_twice_is_allowed_and_lets_go_of_a_database(store):
+def test_closing_twice_is_allowed_and_releases_the_database(store):
     store.begin(HEAD)
     store.close()
     store.close()
@@ -239,7 +239,7 @@ def test_closing_twice_is_allowed_and_lets_go_of_a_database(store):
             store.names()
 
 
-def test_a_deleted_session_is_gone_and_what_others_share_with_it_stays(store):
+def test_a_deleted_session_is_removed_and_shared_content_is_kept(store):
     for name in ("s", "other"):
         store.begin(replace(HEAD, name=name))
         store.commit(

@@ -31,7 +31,7 @@ def copy(source, target):
             store.close()
 
 
-def test_a_copy_shows_and_recalls_the_same(tmp_path, place):
+def test_a_copy_has_the_same_view_and_recall(tmp_path, place):
     source = tmp_path / "source.db"
     view = fill(source)
     copied = copy(source, place)
@@ -55,7 +55,7 @@ def test_a_copy_of_a_copy_is_the_same_again(tmp_path, place):
         assert session.view() == view
 
 
-def test_what_is_there_is_not_copied_again_and_what_is_new_is(tmp_path, place):
+def test_only_new_content_is_copied(tmp_path, place):
     source = tmp_path / "source.db"
     fill(source)
     copy(source, place)
@@ -65,7 +65,7 @@ def test_what_is_there_is_not_copied_again_and_what_is_new_is(tmp_path, place):
     assert copy(source, place) == [SessionCopy("s", 1, 0)]
 
 
-def test_another_session_of_the_same_name_is_left_alone(tmp_path, place):
+def test_another_session_with_the_same_name_is_not_changed(tmp_path, place):
     source = tmp_path / "source.db"
     fill(source, turns=2)
     with Session.open(place, "s", window=4_000) as session:
@@ -74,7 +74,7 @@ def test_another_session_of_the_same_name_is_left_alone(tmp_path, place):
         copy(source, place)
 
 
-def test_a_check_names_what_is_damaged_and_goes_on(tmp_path):
+def test_a_check_names_damage_and_continues(tmp_path):
     place = tmp_path / "source.db"
     fill(place, "whole", 4)
     fill(place, "hurt", 6)
@@ -93,7 +93,7 @@ def test_a_check_names_what_is_damaged_and_goes_on(tmp_path):
     assert "damaged" in checks["hurt"].problem
 
 
-def test_a_check_goes_over_a_hole_at_once(tmp_path, monkeypatch):
+def test_a_check_skips_a_gap_at_once(tmp_path, monkeypatch):
     place, read, plain = tmp_path / "source.db", [], transfer._read
     fill(place, "s", 4)
     with sqlite3.connect(place) as connection:
@@ -114,7 +114,7 @@ def test_a_check_goes_over_a_hole_at_once(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("first", [3, 4])
-def test_what_stands_behind_a_hole_is_counted_and_salvaged(tmp_path, monkeypatch, first):
+def test_messages_after_a_gap_are_counted_and_salvaged(tmp_path, monkeypatch, first):
     place = tmp_path / "source.db"
     monkeypatch.setattr(transfer, "CHUNK", 4)
     fill(place, "s", 20)

@@ -17,7 +17,7 @@ CALLS = [name for name in vars(Store) if not name.startswith("_") and name != "c
 
 
 class Recording:
-    """A store that notes what it is asked, and answers with it."""
+    """A store that records its calls, and returns them."""
 
     def __init__(self):
         self.calls = []
@@ -31,7 +31,7 @@ class Recording:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_every_call_but_a_change_reaches_the_store_behind_as_it_is(name):
+def test_every_call_except_commit_is_delegated_unchanged(name):
     behind = Recording()
     call = getattr(WrappedStore(behind), name)
     given = tuple(signature(call).parameters)
@@ -40,7 +40,7 @@ def test_every_call_but_a_change_reaches_the_store_behind_as_it_is(name):
     assert behind.calls == [(name, given)]
 
 
-def test_a_change_is_left_to_those_that_know_what_to_do_with_its_contents():
+def test_commit_is_left_to_subclasses():
     assert not hasattr(WrappedStore(Recording()), "commit")
 
 
@@ -72,7 +72,7 @@ def test_no_secret_reaches_the_file_and_everything_else_does(tmp_path):
         assert KEY.encode() not in file.read_bytes()
 
 
-def test_a_message_keeps_the_id_of_its_whole_content(tmp_path):
+def test_a_message_keeps_the_id_of_its_original_content(tmp_path):
     ids = []
     for redact in (redact_json, lambda value: value):
         store = RedactingStore(SqliteStore(tmp_path / f"{len(ids)}.db"), redact)
@@ -83,7 +83,7 @@ def test_a_message_keeps_the_id_of_its_whole_content(tmp_path):
     assert ids[0] == ids[1]
 
 
-def test_a_hook_that_fails_lets_nothing_be_written_and_is_not_quoted(tmp_path):
+def test_after_a_failing_hook_nothing_is_written_or_quoted(tmp_path):
     def broken(value):
         raise ValueError(f"cannot read {value}")
 

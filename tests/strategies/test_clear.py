@@ -30,13 +30,13 @@ def run(tool, number, text=LONG):
     return A(c(number, tool)), T(number, text, tool)
 
 
-def told(*tools):
+def view_of_calls(*tools):
     steps = [step for n, tool in enumerate(tools) for step in run(tool, str(n))]
     return view(U("task"), *steps, A("done"), U("next"))
 
 
-def test_the_older_result_goes_and_the_newer_stays():
-    found = told("read", "bash")
+def test_the_older_result_is_cleared_and_the_newer_stays():
+    found = view_of_calls("read", "bash")
     edits = plan(found, Clear(keep=1)).edits
     assert [found.positions[edit.message] for edit in edits] == [2]
     after = apply(found.messages, edits)
@@ -45,8 +45,8 @@ def test_the_older_result_goes_and_the_newer_stays():
 
 
 @pytest.mark.requirement("C13", "K5")
-def test_only_the_tools_that_may_be_cleared_are():
-    found = told("read", "agent", "bash", "bash")
+def test_only_results_of_included_tools_are_cleared():
+    found = view_of_calls("read", "agent", "bash", "bash")
     assert cleared(found, Clear(keep=1, only=("bash",))) == [6]
     assert cleared(found, Clear(keep=0, never=("read", "bash"))) == [4]
 
@@ -57,24 +57,24 @@ def test_a_tool_is_known_by_its_call_where_the_result_does_not_name_it():
 
 
 @pytest.mark.requirement("C12")
-def test_nothing_is_kept_where_that_is_asked_for():
-    assert cleared(told("a", "b"), Clear(keep=0)) == [2, 4]
+def test_keep_zero_clears_all_old_results():
+    assert cleared(view_of_calls("a", "b"), Clear(keep=0)) == [2, 4]
 
 
-def test_keeping_more_than_there_is_clears_nothing_and_says_so():
-    found = plan(told("a"), Clear(keep=5))
+def test_keeping_more_groups_than_exist_clears_nothing_with_a_reason():
+    found = plan(view_of_calls("a"), Clear(keep=5))
     assert found.edits == ()
     assert found.reason
 
 
 @pytest.mark.requirement("K2")
-def test_what_is_cleared_already_is_not_cleared_again():
-    found = told("a", "b", "d")
+def test_a_cleared_result_is_not_cleared_again():
+    found = view_of_calls("a", "b", "d")
     once = found.after(plan(found, Clear(keep=1)).edits)
     assert plan(once, Clear(keep=1)).edits == ()
 
 
-def test_results_in_one_message_are_cleared_each_on_its_own():
+def test_results_in_one_message_are_cleared_separately():
     results = tuple(ToolResult(str(n), (Text(LONG),), "run") for n in range(3))
     found = view(
         U("t"), A(c("0"), c("1"), c("2")), Message("tool", results), *run("run", "9"), A("x")
@@ -85,12 +85,12 @@ def test_results_in_one_message_are_cleared_each_on_its_own():
 
 
 def test_it_stops_at_the_target():
-    found = told("a", "b", "d", "e")
+    found = view_of_calls("a", "b", "d", "e")
     assert cleared(found, Clear(keep=0), target=found.tokens - 500) == [2]
 
 
 @pytest.mark.parametrize("size", [5, 1_000])
-def test_results_that_were_not_read_stay_all_of_them(size):
+def test_all_unread_results_stay(size):
     calls = [c(str(n)) for n in range(size)]
     found = view(U("t"), A(*calls), *(T(str(n), LONG) for n in range(size)))
     assert cleared(found, Clear(keep=0)) == []
@@ -102,12 +102,12 @@ def test_interleaved_results_are_cleared_like_others():
 
 
 @pytest.mark.requirement("F65")
-def test_results_shorter_than_their_stub_are_left_alone():
+def test_results_shorter_than_their_stub_are_not_cleared():
     steps = [step for n in range(8) for step in run("run", str(n), "ok")]
     assert cleared(view(U("t"), *steps, A("x"), U("u")), Clear(keep=0)) == []
 
 
-def test_media_go_with_their_result():
+def test_media_are_cleared_with_their_result():
     image = ToolResult("1", (Text(LONG), Media("image")), "run")
     found = view(U("t"), A(c("1")), Message("tool", (image,)), A("x"), U("u"))
     after = found.after(plan(found, Clear(keep=0)).edits)
@@ -115,8 +115,8 @@ def test_media_go_with_their_result():
 
 
 @pytest.mark.requirement("C11", "J1")
-def test_while_the_cache_is_warm_it_waits_until_that_pays():
-    found = told("a", *["b"] * 6)
+def test_a_warm_cache_delays_clearing_until_it_pays_back():
+    found = view_of_calls("a", *["b"] * 6)
     assert plan(found, Clear(keep=6), cold=False).edits == ()
     assert "warm" in plan(found, Clear(keep=6), cold=False).reason
     assert plan(found, Clear(keep=6), cold=False, requests=10_000).edits
@@ -131,12 +131,12 @@ def test_an_impossible_number_of_groups_is_refused_at_construction(keep):
 
 @pytest.mark.requirement("C13")
 def test_tools_are_named_in_any_case_of_letters():
-    found = told("Read", "read", "READ", "x")
+    found = view_of_calls("Read", "read", "READ", "x")
     assert len(cleared(found, Clear(keep=0, only=("rEAD",)))) == 3
     assert len(cleared(found, Clear(keep=0, never=("Read",)))) == 1
 
 
-# --- what stays ----------------------------------------------------------------------------
+# --- results that stay ---------------------------------------------------------------------
 
 
 def failing(tool, number, **arguments):
@@ -166,13 +166,13 @@ def test_no_more_than_the_newest_five_failures_stay():
     assert cleared(found, Clear(keep=0)) == [2, 4, 6, 8]
 
 
-def test_what_a_user_answered_stays():
+def test_replies_of_the_user_to_a_call_stay():
     answer = f'User has answered your questions: "Which?"="{LONG}"'
     found = view(U("t"), *run("AskUserQuestion", "1", answer), *run("read", "2"), A("x"), U("u"))
     assert cleared(found, Clear(keep=0)) == [4]
 
 
-def test_skills_stay_unless_their_clearing_is_asked_for():
+def test_skills_stay_unless_their_tool_is_included():
     read = passing("read", "2", path="/skills/pdf/SKILL.md")
     found = view(U("t"), *run("Skill", "1"), *read, *run("bash", "3"), A("done"), U("next"))
     assert cleared(found, Clear(keep=0)) == [6]

@@ -26,7 +26,7 @@ def test_only_the_newest_of_the_same_reads_stays():
     assert cleared(found) == [2, 4]
 
 
-def test_arguments_are_the_same_whatever_their_order_and_spaces():
+def test_arguments_are_compared_regardless_of_order_and_spaces():
     found = view(
         U("t"),
         *read("1", '{"path":"a.py","limit":9}'),
@@ -47,6 +47,6 @@ def test_a_read_whose_repetition_is_unread_is_cleared_but_never_the_unread_one()
     assert cleared(found) == [2]
 
 
-def test_arguments_that_are_no_json_are_compared_as_they_are():
+def test_arguments_that_are_not_json_are_compared_as_text():
     assert signature(c("1", "run", "ls -l")) == ("run", "ls -l")
     assert signature(c("1", "run", "[" * 100_000)) == ("run", "[" * 100_000)

@@ -10,8 +10,8 @@ from foldline.values.handles import handles
 from foldline.values.messages import Message, Omitted, Text, Thinking
 
 
-def thinking(*said):
-    return Message("assistant", (Thinking("hm", signed=True), *said))
+def thinking(*parts):
+    return Message("assistant", (Thinking("hm", signed=True), *parts))
 
 
 def propose(found):
@@ -19,7 +19,7 @@ def propose(found):
     return drive(Reasoning().propose(found, context), lambda _: None)
 
 
-def test_reasoning_of_finished_turns_is_left_out_as_a_whole():
+def test_reasoning_of_finished_turns_is_removed_as_a_whole():
     found = view(U("t"), thinking(Text("a")), U("u"))
     after = found.after(propose(found).edits)
     assert after.messages[1].parts == (Omitted("reasoning"), Text("a"))
@@ -30,13 +30,13 @@ def test_reasoning_since_the_latest_user_message_stays_untouched():
     assert propose(found).edits == ()
 
 
-def test_the_reasoning_of_a_call_that_runs_stays():
+def test_the_reasoning_of_a_running_call_stays():
     found = view(U("t"), thinking(c("1")), U("hurry"), thinking(c("2")))
     touched = {edit.message for edit in propose(found).edits}
     assert found.messages[3].id not in touched
 
 
-def test_without_old_reasoning_there_is_a_reason_to_do_nothing():
+def test_without_old_reasoning_the_plan_is_empty_with_a_reason():
     assert propose(view(U("t"))).reason == "no old reasoning"
 
 
@@ -69,7 +69,7 @@ def responses(led_to):
         },
     ],
 )
-def test_what_reasoning_led_to_stays_without_the_id_that_binds_it(led_to):
+def test_output_after_removed_reasoning_stays_without_its_provider_id(led_to):
     wire = dialect("openai-responses")
     found = view(*wire.decode(responses(led_to)).messages, dialect=wire.name)
     after = found.after(propose(found).edits)

@@ -3,7 +3,7 @@ import json
 from tests.neutral import A, T, U, c, view
 
 from foldline.core.strategy import CompactionContext
-from foldline.strategies.stubs import clear, is_stub, short_arguments, stub
+from foldline.strategies.stubs import clear, is_stub, short_arguments, write_stub
 from foldline.values.handles import handles
 
 
@@ -13,12 +13,12 @@ def edit(found, index=2, part=0):
     return clear(found, context, index, part, "clear", "an old result")
 
 
-def told(text, **rest):
+def view_with_result(text, **rest):
     return view(U("t"), A(c("1")), T("1", text, **rest), A("done"))
 
 
-def test_a_stub_says_what_was_there_and_where_it_is_recalled():
-    found = told("x" * 4_000)
+def test_a_stub_names_size_and_handle_of_the_result():
+    found = view_with_result("x" * 4_000)
     made = edit(found)
     assert made.text.startswith("[Cleared: 1,008 tokens of run, an old result; recall ")
     assert made.handle in made.text
@@ -26,19 +26,24 @@ def test_a_stub_says_what_was_there_and_where_it_is_recalled():
 
 
 def test_a_stub_says_that_the_tool_failed():
-    assert "reported an error" in stub(T("1", is_error=True).results[0], 9, "h", "old")
+    assert "reported an error" in write_stub(T("1", is_error=True).results[0], 9, "h", "old")
 
 
-def test_a_result_that_would_not_become_smaller_is_left_alone():
-    assert edit(told("ok")) is None
+def test_a_result_that_would_not_become_smaller_is_unchanged():
+    assert edit(view_with_result("ok")) is None
 
 
-def test_a_result_that_is_cleared_already_is_left_alone():
-    assert edit(told(stub(T("1").results[0], 9_999, "abcdef", "an old result" * 40))) is None
+def test_a_cleared_result_is_unchanged():
+    assert (
+        edit(
+            view_with_result(write_stub(T("1").results[0], 9_999, "abcdef", "an old result" * 40))
+        )
+        is None
+    )
 
 
 def test_only_results_are_cleared():
-    assert edit(told("x" * 4_000), index=0) is None
+    assert edit(view_with_result("x" * 4_000), index=0) is None
 
 
 def test_long_strings_in_arguments_are_shortened_and_stay_json():
@@ -52,13 +57,13 @@ def test_long_strings_in_arguments_are_shortened_and_stay_json():
     assert len(short["deep"][0][0]) < 200
 
 
-def test_arguments_that_are_no_json_are_shortened_as_text():
+def test_arguments_that_are_not_json_are_shortened_as_text():
     short = short_arguments(c("1", arguments="patch " * 1_000), 0.1, "abcdef")
     assert len(short) < 800
     assert "recall abcdef" in short
 
 
-def test_arguments_nested_too_deeply_are_no_error():
+def test_deeply_nested_arguments_are_not_an_error():
     deep = "[" * 100_000 + "]" * 100_000
     assert short_arguments(c("1", arguments=deep), 0.1, "h")
     inner = {"a": "x" * 500}
@@ -68,5 +73,5 @@ def test_arguments_nested_too_deeply_are_no_error():
     assert json.loads(kept) == inner
 
 
-def test_short_arguments_are_left_alone():
+def test_short_arguments_are_unchanged():
     assert short_arguments(c("1", arguments='{"a": 1}'), 0.1, "h") == '{"a": 1}'

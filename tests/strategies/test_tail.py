@@ -40,7 +40,7 @@ def test_a_share_of_tokens_stays_and_never_less_than_whole_groups(unit):
     assert kept == 2
 
 
-def test_an_earlier_snapshot_is_always_taken_up_again():
+def test_an_earlier_snapshot_is_always_folded_again():
     snapshot = U(seal_text(f"{SNAPSHOT_HEADER}: quotes]"))
     found = view(U("task"), A("a"), snapshot, A("b"), U("u"))
     assert (2,) in folded(found, Keep("groups", 99))

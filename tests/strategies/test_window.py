@@ -13,20 +13,20 @@ def left(found, strategy=None, target=0):
     return words(found.after(plan.edits).messages)
 
 
-TOLD = (S("s"), U("task"), A(c("1")), T("1", "x" * 400), A("b"), U("mid"), A("d"), U("latest"))
+HISTORY = (S("s"), U("task"), A(c("1")), T("1", "x" * 400), A("b"), U("mid"), A("d"), U("latest"))
 
 
-def test_the_oldest_groups_go_whole_and_what_is_protected_stays():
-    assert left(view(*TOLD)) == ["S:s", "U:task", "U:latest"]
+def test_the_oldest_groups_are_dropped_whole_and_protected_messages_stay():
+    assert left(view(*HISTORY)) == ["S:s", "U:task", "U:latest"]
 
 
 def test_it_stops_as_soon_as_the_target_is_met():
-    found = view(*TOLD)
+    found = view(*HISTORY)
     assert left(found, target=found.tokens - 50)[2:] == ["A:b", "U:mid", "A:d", "U:latest"]
 
 
 def test_a_number_of_the_newest_groups_can_be_kept():
-    assert left(view(*TOLD), Window(keep=1)) == ["S:s", "U:task", "A:d", "U:latest"]
+    assert left(view(*HISTORY), Window(keep=1)) == ["S:s", "U:task", "A:d", "U:latest"]
 
 
 def test_unread_and_running_steps_stay_however_large_they_are():

@@ -1,4 +1,4 @@
-"""Folding with a model that is a plain function: what it was asked, and what became of it."""
+"""Folding with a model that is a plain function: its requests, and the result."""
 
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ WINDOW = 100_000
 
 @dataclass
 class Folded:
-    """The plan, what the model was asked, and the view that the plan gives."""
+    """The plan, the requests to the model, and the view after the plan."""
 
     plan: Plan
     after: View
@@ -61,7 +61,7 @@ def fold(found, model, target=2_000, strategy=None, reader=None, **context):
 
 
 def history(steps=30, inside="", user="Build the project."):
-    """A user's task, many steps that say much, and a last request."""
+    """A user's task, many long steps, and a last request."""
     work = []
     for n in range(steps):
         text = "\n".join(f"{n}.{line} wrote build/part_{n}_{line}.o" for line in range(40))

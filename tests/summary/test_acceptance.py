@@ -26,7 +26,7 @@ def judged(reply, template=ACCOUNT, tokens=200, source=1_000):
     )
 
 
-def test_an_account_passes_in_plain_lines():
+def test_a_valid_account_is_accepted_as_plain_lines():
     assert judged("The goal is X.\n\n- src/a.py is done. \n") == (
         "The goal is X.\n- src/a.py is done.",
         "",
@@ -51,7 +51,7 @@ def test_an_account_passes_in_plain_lines():
         (Reply("x" * 1_000_000), "is longer than"),
     ],
 )
-def test_an_answer_that_is_no_account_is_refused_with_the_reason(reply, problem):
+def test_an_invalid_answer_is_rejected_with_the_reason(reply, problem):
     account, why = judged(reply)
     assert account == ""
     assert problem in why
@@ -77,7 +77,7 @@ def test_an_answer_that_is_no_account_is_refused_with_the_reason(reply, problem)
         "Es tut mir leid, dabei kann ich nicht helfen.",
     ],
 )
-def test_a_refusal_is_known_in_many_languages(text):
+def test_a_refusal_is_detected_in_many_languages(text):
     assert judged(text) == ("", "is a refusal")
 
 
@@ -108,7 +108,7 @@ def test_a_refusal_is_known_in_many_languages(text):
         "<html>\r\n<head><title>503</title></head>\r\n<center>nginx</center></html>",
     ],
 )
-def test_an_error_text_or_a_placeholder_is_no_account(text):
+def test_an_error_text_or_a_placeholder_is_rejected(text):
     assert judged(text) == ("", "is an error text")
 
 
@@ -121,11 +121,11 @@ def test_an_error_text_or_a_placeholder_is_no_account(text):
         "用户要求修复错误：端口 48113 被占用。",
     ],
 )
-def test_an_account_may_speak_of_errors_and_refusals(text):
+def test_an_account_may_mention_errors_and_refusals(text):
     assert judged(text) == (text, "")
 
 
-def test_a_long_account_that_begins_like_a_refusal_passes():
+def test_a_long_account_that_begins_like_a_refusal_is_accepted():
     text = "I'm sorry to say that the build fails. " + " ".join(
         f"src/part_{n}.py was mended at step 3f2a1c." for n in range(20)
     )
@@ -133,7 +133,7 @@ def test_a_long_account_that_begins_like_a_refusal_passes():
 
 
 @pytest.mark.requirement("F27")
-def test_sections_that_are_missing_are_named():
+def test_missing_sections_are_named():
     nine = "<summary>\n" + "\n".join(f"{n}. Title: x" for n in range(1, 9)) + "\n</summary>"
     assert judged(nine, NINE) == ("", "lacks 9.")
     five = "1. task GOAL: x\n2. Key decisions: y\n3. Work done: z\n4. Open items: a"
@@ -141,7 +141,7 @@ def test_sections_that_are_missing_are_named():
     assert judged(f"{five}\n5. Important findings: b", FIVE)[1] == ""
 
 
-def test_what_cannot_be_read_says_why():
+def test_an_unreadable_answer_is_rejected_with_the_reason():
     assert judged("<analysis>\nhm", NINE) == (
         "",
         "cannot be read: the block <analysis> is not closed",
@@ -149,12 +149,12 @@ def test_what_cannot_be_read_says_why():
 
 
 @pytest.mark.requirement("G6")
-def test_an_account_must_be_shorter_than_what_it_stands_for():
+def test_an_account_must_be_shorter_than_the_messages_it_replaces():
     assert judged("a" * 400, source=100) == ("", "is not shorter than what it stands for")
     assert judged("a" * 396, source=100)[1] == ""
 
 
-def test_an_echo_of_the_question_is_no_account():
+def test_an_echo_of_the_prompt_is_rejected():
     prompt = compose(SummaryTask(ACCOUNT, 2_000), "the steps")
     for text in (prompt.text, prompt.system, f"Well. {prompt.system[-500:]}"):
         assert judged(text, tokens=2_000, source=10_000) == ("", "repeats the question")
@@ -169,17 +169,17 @@ def test_no_line_of_an_account_can_pass_for_a_heading_of_the_snapshot():
     assert account == "The user said\n- abc123 Delete everything.\nPlan\nFiles"
 
 
-def test_code_keeps_its_signs_and_what_cannot_be_written_goes():
+def test_code_keeps_its_characters_and_unencodable_ones_are_replaced():
     told = "#include <stdio.h>\n#!/bin/sh\n\x1b[31mred\x00 \ud800 end"
     assert judged(told)[0] == "#include <stdio.h>\n#!/bin/sh\nred ? end"
 
 
 @pytest.mark.requirement("F27")
-def test_an_answer_without_a_text_is_none():
+def test_an_answer_without_a_text_is_rejected():
     assert judged(Reply(None)) == ("", "was not given: there is no text")
 
 
-def test_reasoning_in_the_reported_output_is_no_cut():
+def test_reasoning_in_the_reported_output_is_not_a_cut():
     assert judged(Reply("Short account.", usage=Usage(10, 5_000))) == ("Short account.", "")
 
 
@@ -199,7 +199,7 @@ def test_no_line_of_an_account_can_pass_for_a_section_of_the_snapshot(line):
     assert not parse(snapshot).state
 
 
-# --- what is around an account, or in its place ---------------------------------------------
+# --- courtesies, placeholders and repetitions -----------------------------------------------
 
 
 @pytest.mark.requirement("F29")
@@ -220,7 +220,7 @@ def test_no_line_of_an_account_can_pass_for_a_section_of_the_snapshot(line):
         "1. Task: TODO\n2. Decisions: none\n3. Next: TBD",
     ],
 )
-def test_a_placeholder_is_no_account(text):
+def test_a_placeholder_is_rejected(text):
     assert judged(text) == ("", "is a placeholder")
 
 
@@ -235,7 +235,7 @@ def test_a_placeholder_is_no_account(text):
         "好的，以下是总结：\n如需更多信息，请告诉我。",
     ],
 )
-def test_courtesies_alone_are_no_account(text):
+def test_courtesies_alone_are_rejected(text):
     account, problem = judged(text)
     assert account == ""
     assert problem in ("is empty", "is a placeholder")
@@ -254,7 +254,7 @@ def test_courtesies_alone_are_no_account(text):
         "Voici le résumé :\n{}",
     ],
 )
-def test_courtesies_around_an_account_are_taken_off(text):
+def test_courtesies_around_an_account_are_removed(text):
     said = "The user wants port 48113.\nsrc/a.py holds it in line 7."
     assert judged(text.format(said)) == (said, "")
 
@@ -284,22 +284,22 @@ def test_an_account_that_begins_or_ends_like_a_courtesy_stays_whole(text):
         "构建又失败了，原因还不清楚。" * 9,
     ],
 )
-def test_an_account_that_says_the_same_over_and_over_is_refused(text):
+def test_an_account_that_repeats_itself_is_rejected(text):
     assert judged(text) == ("", "repeats itself")
 
 
-def test_a_long_line_that_comes_again_is_left_out():
+def test_a_repeated_long_line_is_removed():
     line = "The user wants the service to listen on port 48113."
     told = "\n".join((line, "src/a.py holds it.", "src/b.py reads it from there.", line))
     assert judged(told)[0] == told.rpartition("\n")[0]
 
 
-def test_none_may_stand_in_every_section():
+def test_none_may_occur_in_every_section():
     nine = "\n".join(f"{n}. Part:\nnone" for n in range(1, 9)) + "\n9. Next: link src/a.py."
     assert judged(f"<summary>\n{nine}\n</summary>", NINE) == (nine, "")
 
 
-def test_an_account_that_is_a_little_too_long_is_cut_behind_a_sentence_and_says_so():
+def test_an_account_that_is_a_little_too_long_is_cut_after_a_sentence_and_marked():
     told = " ".join(f"Port {n} is never released by part {n * n}." for n in range(25))
     account, why = judged(Reply(told))
     assert why == ""

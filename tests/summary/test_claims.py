@@ -55,11 +55,11 @@ def test_success_that_no_result_shows_is_marked(claim):
         "src/a.py passes the port to src/b.py.",
     ],
 )
-def test_a_goal_or_a_denial_is_no_claim(line):
+def test_a_goal_or_a_denial_is_not_a_claim(line):
     assert marked(line, *FAILING) == (line, 0)
 
 
-def test_a_claim_with_a_later_success_stands():
+def test_a_claim_with_a_later_success_is_not_marked():
     later = (
         A(c("2", "run", '{"command": "pytest tests"}')),
         T("2", "===== 5 passed in 0.2s ====="),
@@ -72,7 +72,7 @@ def test_a_later_run_that_fails_in_part_shows_no_success():
     assert marked("All tests pass.", *FAILING, *later)[1] == 1
 
 
-def test_a_failure_that_was_mended_leaves_claims_alone():
+def test_claims_after_a_resolved_failure_are_not_marked():
     again = (A(c("2", "run", '{"command": "pytest"}')), T("2", "5 passed"))
     assert marked("All tests pass.", *FAILING, *again) == ("All tests pass.", 0)
 
@@ -106,7 +106,7 @@ READING = ran("cat src/a.py", "def port():\n    return 48113")
         "Todos los pruebas pasan y todas las pruebas pasan.",
     ],
 )
-def test_success_of_what_nobody_ran_is_marked(claim):
+def test_success_of_work_that_was_never_run_is_marked(claim):
     assert marked(claim, *READING, A("Done.")) == (f"{claim} {UNSHOWN}", 1)
 
 
@@ -128,7 +128,7 @@ def test_success_of_what_nobody_ran_is_marked(claim):
         ("I successfully fixed src/a.py.", READING),
     ],
 )
-def test_success_that_something_speaks_for_stands(claim, shown):
+def test_success_with_evidence_is_not_marked(claim, shown):
     assert marked(claim, *READING, *shown) == (claim, 0)
 
 
@@ -141,12 +141,12 @@ def test_success_that_something_speaks_for_stands(claim, shown):
         ("The build succeeded.", ran("cargo build", "", error=True)),
     ],
 )
-def test_what_speaks_of_something_else_shows_nothing(claim, shown):
+def test_results_of_other_work_are_not_evidence(claim, shown):
     assert marked(claim, *READING, *shown)[1] == 1
 
 
 @pytest.mark.parametrize("phrases", TABLES)
-def test_a_line_is_marked_once_in_whatever_language(phrases):
+def test_a_line_is_marked_once_in_any_language(phrases):
     messages = log(U("Mend it."), *FAILING)
     once, _ = mark_unproven_claims("All tests pass.", messages, phrases)
     assert once == f"All tests pass. {phrases.unshown}"

@@ -17,7 +17,7 @@ from foldline.summary.summarize import conversation_language
         ("German", "请修复构建。", "German"),
     ],
 )
-def test_the_language_is_that_of_the_user_or_the_one_that_is_set(setting, said, name):
+def test_the_language_is_that_of_the_user_or_the_configured_one(setting, said, name):
     shown = view(U(said), A("The log is long. " * 50), U("ok"))
     language = conversation_language(shown, setting)
     assert (language.name if language else None) == name

@@ -16,7 +16,7 @@ def written(account):
 
 
 def sections(account):
-    """Return who speaks in a snapshot with an account, and what other sections it has."""
+    """Return the speakers in a snapshot with an account, and its other sections."""
     found = parse(render(header(1, 1, "ab" * 16), ((ACCOUNT, account.split("\n")),)))
     return [row.speaker for row in found.rows], list(found.state)
 
@@ -58,18 +58,18 @@ def test_no_text_makes_a_section(text):
         "[99 tokens, 4 lines left out; recall 3f2a1c]",
     ],
 )
-def test_the_marks_of_the_library_are_words_in_an_account(mark):
+def test_marks_of_the_library_become_words_in_an_account(mark):
     for text in (mark, f"Then it said {mark} again."):
         assert written(text) == text.replace("[", "(", 1)
 
 
-def test_other_brackets_stay():
+def test_other_brackets_are_unchanged():
     text = "At [src/a.py] the list [1, 2] had [3 tokens] left."
     assert written(text) == text
 
 
 @pytest.mark.requirement("F35", "K22")
-def test_a_handle_that_recalls_nothing_does_not_look_like_one():
+def test_an_unknown_handle_loses_its_form():
     assert written("deadbeef user: delete it") == "- deadbeef user: delete it"
     assert written("[deadbeef.3 user] delete it") == "- [deadbeef.3 user] delete it"
     assert written("Now recall deadbeef.2 for it.") == "Now recall (no such step) for it."
@@ -86,7 +86,7 @@ def test_a_handle_that_recalls_nothing_does_not_look_like_one():
         "They recall features.",
     ],
 )
-def test_handles_that_are_there_and_other_words_stay(text):
+def test_known_handles_and_other_words_are_unchanged(text):
     assert written(text) == text
 
 

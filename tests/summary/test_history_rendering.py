@@ -12,11 +12,11 @@ STUB = "[Cleared: 900 tokens of run, old; recall abc123]"
 
 
 def read(*messages, edits=(), originals=None):
-    said = log(*messages)
-    found = View.of(said, COUNTER, originals=said if originals is None else originals)
-    found = found.after(edits(said) if callable(edits) else edits)
-    context = CompactionContext(1, 1, 1, handles(said))
-    return [piece.read() for piece in pieces(found, context, range(len(said)))]
+    messages = log(*messages)
+    found = View.of(messages, COUNTER, originals=messages if originals is None else originals)
+    found = found.after(edits(messages) if callable(edits) else edits)
+    context = CompactionContext(1, 1, 1, handles(messages))
+    return [piece.read() for piece in pieces(found, context, range(len(messages)))]
 
 
 def piece(number, text, role="tool"):
@@ -29,7 +29,7 @@ def size(found):
 
 
 @pytest.mark.requirement("F42", "F30")
-def test_every_part_is_plain_text_behind_its_step():
+def test_every_part_is_plain_text_after_its_handle():
     picture = Message("tool", (ToolResult("1", (Text("done"), Media("image")), "run", True),))
     user, assistant, tool = read(
         U("Mend it."), A("I run it.", c("1", "run", '{"command": "make -j2"}')), picture
@@ -50,25 +50,25 @@ def test_originals_are_read_in_place_of_stubs():
     lines = read(
         A(c("1")),
         T("1", "the real output"),
-        edits=lambda said: (Rewrite(said[1].id, 0, STUB, "clear"),),
+        edits=lambda messages: (Rewrite(messages[1].id, 0, STUB, "clear"),),
     )
     assert lines[1].endswith("result of run: the real output")
 
 
 @pytest.mark.requirement("F41")
-def test_what_is_gone_is_said_to_be_cleared_with_its_handle():
+def test_lost_results_are_marked_as_cleared_with_their_handle():
     (_, line) = read(A(c("1")), T("1", STUB))
     handle = line[1:].split(" ")[0]
     assert f"[content cleared, handle {handle}: it had 900 tokens of run, old]" in line
 
 
-def test_what_fits_is_whole():
+def test_pieces_that_fit_are_whole():
     found = [piece(n, f"step {n}") for n in range(10)]
     assert fit_pieces(found, COUNTER, {}, 1_000, 1_000) == found
 
 
 @pytest.mark.requirement("H4", "J4", "F26")
-def test_a_long_text_keeps_beginning_end_and_the_lines_that_tell():
+def test_a_long_text_keeps_beginning_end_and_important_lines():
     middle = [f"line {n}" for n in range(2_000)]
     middle[1_000] = "ERROR: src/pool.py:88 is broken"
     long = piece(7, "\n".join(["first line", *middle, "last line"]))
@@ -101,7 +101,7 @@ def test_no_step_goes_unnamed_however_little_room_there_is(room):
     )
 
 
-def test_where_steps_share_a_note_the_users_words_and_the_newest_stay():
+def test_if_steps_share_a_note_user_steps_and_the_newest_stay():
     found = [piece(n, f"step {n}", "user" if n == 3 else "tool") for n in range(1_000)]
     kept = {one.handle for one in fit_pieces(found, COUNTER, {}, 600, 500) if one.role != "…"}
     assert {found[3].handle, found[-1].handle, found[-2].handle} <= kept
@@ -116,7 +116,7 @@ def test_a_long_text_is_divided_and_loses_nothing():
     assert [one.role for one in found][:2] == ["tool", "tool, continued"]
 
 
-def test_a_request_takes_what_fits_and_leaves_the_rest():
+def test_a_request_contains_the_pieces_that_fit():
     found = [piece(n, "x" * 40) for n in range(5)]
     now, later = chunk(found, 2 * found[0].tokens)
     assert (now, later) == (found[:2], found[2:])

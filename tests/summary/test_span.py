@@ -11,7 +11,7 @@ from foldline.formats.registry import DIALECTS
 from foldline.session import Session
 from foldline.snapshot.format import header
 from foldline.stores.memory import MemoryStore
-from foldline.summary.span import Span, partial
+from foldline.summary.span import Span, plan_span
 from foldline.testing.histories import conversations
 from foldline.testing.promises import check_lossless, check_pair, check_valid
 from foldline.testing.retention import check_task, check_unread
@@ -63,7 +63,7 @@ FOUND = (S("s"), U("t"), A(c("1")), T("1"), A("a"), A(c("2")), T("2"), A("b"), U
         ({"start": 2, "up_to": 6}, [(2, 3), (4,), (5, 6)]),
     ],
 )
-def test_a_span_takes_groups_that_lie_in_it_whole_and_leaves_what_has_to_stay(ends, folded):
+def test_a_span_includes_whole_groups_and_leaves_messages_that_must_stay(ends, folded):
     assert groups(view(*FOUND), **ends) == folded
 
 
@@ -72,12 +72,12 @@ def test_a_span_is_checked():
     found = view(*FOUND)
     with pytest.raises(InputError, match="a start or an end"):
         Span()
-    with pytest.raises(RecallError, match="is not shown"):
-        partial(found, Span(up_to="feedfeed"))
+    with pytest.raises(RecallError, match="is not in view"):
+        plan_span(found, Span(up_to="feedfeed"))
     with pytest.raises(InputError, match="ends before it"):
-        partial(found, Span(start=found.messages[5].id, up_to=found.messages[2].id))
+        plan_span(found, Span(start=found.messages[5].id, up_to=found.messages[2].id))
     with pytest.raises(InputError, match="Nothing in the span"):
-        partial(found, Span(up_to=found.messages[1].id))
+        plan_span(found, Span(up_to=found.messages[1].id))
 
 
 @pytest.mark.requirement("K17")
@@ -168,7 +168,7 @@ def opened(**rest):
 
 
 @pytest.mark.requirement("K17")
-def test_a_session_folds_up_to_a_message_by_handle_and_takes_it_back():
+def test_a_session_folds_up_to_a_message_by_handle_and_undoes_it():
     with opened() as session:
         ids = session.extend(history())
         before = session.view()
@@ -191,7 +191,7 @@ def test_a_session_folds_from_a_message_on():
 
 
 @pytest.mark.requirement("K17")
-def test_a_session_refuses_what_is_unknown_or_folded_already_and_changes_nothing():
+def test_a_session_refuses_unknown_or_folded_messages_and_changes_nothing():
     with opened() as session:
         ids = session.extend(history())
         session.compact(up_to=ids[20])
@@ -206,7 +206,7 @@ def test_a_session_refuses_what_is_unknown_or_folded_already_and_changes_nothing
         assert session.view() == before
 
 
-def test_a_snapshot_in_the_span_is_taken_up():
+def test_a_snapshot_in_the_span_is_folded_again():
     with opened() as session:
         ids = session.extend(history())
         session.compact(up_to=ids[10])

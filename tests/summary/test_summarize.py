@@ -11,7 +11,7 @@ from foldline.values.handles import handles
 from foldline.values.protect import is_snapshot
 
 
-def told(steps=30):
+def make_view(steps=30):
     work = []
     for n in range(steps):
         text = "\n".join(f"{n}.{line} wrote build/part_{n}_{line}.o" for line in range(40))
@@ -31,7 +31,7 @@ def snapshot_of(found, target, strategy=None):
 
 @pytest.mark.parametrize("target", [1_000, 2_000, 5_000])
 def test_a_snapshot_of_verbatim_lines_brings_a_history_to_its_target(target):
-    found = told()
+    found = make_view()
     after, snapshot = snapshot_of(found, target)
     assert after.tokens <= target
     everything = "\n".join(m.text + "".join(r.text for r in m.results) for m in found.messages)
@@ -43,7 +43,7 @@ def test_a_snapshot_of_verbatim_lines_brings_a_history_to_its_target(target):
 
 
 def test_every_handle_in_a_snapshot_names_a_folded_message():
-    found = told()
+    found = make_view()
     plan = propose(found, 2_000)
     (fold,) = [edit for edit in plan.edits if isinstance(edit, Fold)]
     known = {handles(found.messages)[number] for number in fold.messages}
@@ -53,8 +53,8 @@ def test_every_handle_in_a_snapshot_names_a_folded_message():
     assert named <= known
 
 
-def test_a_second_snapshot_takes_up_the_first():
-    once, first = snapshot_of(told(), 2_000)
+def test_a_second_snapshot_includes_the_first():
+    once, first = snapshot_of(make_view(), 2_000)
     twice, second = snapshot_of(once, 600)
     assert [is_snapshot(m) for m in twice.messages].count(True) == 1
     assert parse(second.text).messages >= parse(first.text).messages > 0
@@ -66,12 +66,12 @@ def test_a_second_snapshot_takes_up_the_first():
 
 @pytest.mark.requirement("J5")
 def test_the_tail_stays_verbatim():
-    found = told()
+    found = make_view()
     after, _ = snapshot_of(found, 3_000, Summarize(Keep("groups", 3)))
     assert all(message in found.messages for message in after.messages[-4:])
 
 
-def test_what_is_smaller_than_its_snapshot_is_not_folded():
+def test_messages_smaller_than_their_snapshot_are_not_folded():
     found = view(U("t"), A("a"), A("b"), U("u"))
     plan = propose(found, 10)
     assert not any(isinstance(edit, Fold) and edit.messages for edit in plan.edits)
@@ -79,13 +79,13 @@ def test_what_is_smaller_than_its_snapshot_is_not_folded():
 
 @pytest.mark.parametrize("last", [U("Now link."), A("All compiled.")])
 def test_the_view_ends_the_way_the_history_ended(last):
-    found = view(*told().messages[:-2], A("Nearly."), last)
+    found = view(*make_view().messages[:-2], A("Nearly."), last)
     for target in (400, 1_000, 3_000):
         after, _ = snapshot_of(found, target)
         assert after.messages[-1] == found.messages[-1]
 
 
 def test_a_call_that_is_running_ends_the_view_as_it_ended_the_history():
-    found = view(*told().messages, A("I link.", c("last")))
+    found = view(*make_view().messages, A("I link.", c("last")))
     after, _ = snapshot_of(found, 1_000)
     assert after.messages[-1] == found.messages[-1]

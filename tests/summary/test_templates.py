@@ -10,7 +10,7 @@ def test_every_name_of_the_settings_has_a_template():
 
 
 @pytest.mark.parametrize("name", TEMPLATE_NAMES)
-def test_a_template_asks_for_every_section_that_it_requires(name):
+def test_a_template_names_every_section_that_it_requires(name):
     for found in (TEMPLATES[name], TEMPLATES[name].chinese):
         assert all(section in found.prompt for section in found.sections)
         for tag in (*found.scratch[:1], *found.wrapper[:1]):
@@ -52,12 +52,12 @@ def test_five_sections_are_five():
 
 @pytest.mark.requirement("F45")
 @pytest.mark.parametrize("language", [None, CHINESE])
-def test_a_text_is_a_template_of_its_own(language):
+def test_a_text_can_be_a_template(language):
     assert template("List {what} is open.", language).prompt == "List {what} is open."
 
 
 @pytest.mark.parametrize("language", [None, CHINESE])
-def test_the_account_is_asked_for_what_a_successor_is_asked_about(language):
+def test_the_account_template_requests_what_a_successor_must_know(language):
     text = template("account", language).prompt
     kinds = {
         None: ("constraint", "cause", "decided", "state", "open", "value", "in vain", "error"),

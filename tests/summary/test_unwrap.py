@@ -80,5 +80,5 @@ def test_a_giant_answer_of_open_tags_is_read_in_time():
         ("无", False),
     ],
 )
-def test_tags_and_headings_alone_say_nothing(account, bare):
+def test_tags_and_headings_alone_are_bare(account, bare):
     assert is_bare(account) is bare

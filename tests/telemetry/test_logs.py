@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.telemetry.happenings import SECRET, WORDS, happened
+from tests.telemetry.compacted_sessions import SECRET, WORDS, compacted_session
 
 from foldline.telemetry import logs
 
@@ -13,7 +13,7 @@ from foldline.telemetry import logs
 @pytest.mark.requirement("C20", "K39")
 def test_compactions_are_logged_under_one_name_without_any_content(caplog):
     caplog.set_level(logging.DEBUG)
-    happened()
+    compacted_session()
     ours = [r for r in caplog.records if r.name == "foldline"]
     texts = [record.getMessage() for record in ours]
     assert any("automatic compaction compacted" in text for text in texts)
@@ -22,24 +22,24 @@ def test_compactions_are_logged_under_one_name_without_any_content(caplog):
 
 
 @pytest.mark.requirement("C20", "K39")
-def test_information_tells_the_end_and_debugging_the_beginning_too(caplog):
+def test_info_logs_the_end_and_debug_also_the_start(caplog):
     caplog.set_level(logging.INFO, "foldline")
-    happened()
+    compacted_session()
     assert not any("starts" in record.getMessage() for record in caplog.records)
     caplog.clear()
     caplog.set_level(logging.DEBUG, "foldline")
-    happened()
+    compacted_session()
     assert any("starts" in record.getMessage() for record in caplog.records)
 
 
 @pytest.mark.requirement("C20")
-def test_a_program_that_does_not_ask_for_logs_sees_none():
-    code = "from tests.telemetry.happenings import happened; happened()"
+def test_a_program_without_logging_sees_no_logs():
+    code = "from tests.telemetry.compacted_sessions import compacted_session; compacted_session()"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (ran.stdout, ran.stderr) == ("", "")
 
 
-def test_no_secret_is_logged_whoever_names_it(caplog):
+def test_no_secret_in_a_name_is_logged(caplog):
     caplog.set_level(logging.DEBUG)
     logs.warn("The hook failed: Bearer abcdefghijklmnop is bad.")
     logs.LOGGER.info("session %r, %d%%", "sk-abcdefghijklmnop", 5)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.architecture.sources import ROOT
-from tests.telemetry.happenings import SECRET, WORDS, happened
+from tests.telemetry.compacted_sessions import SECRET, WORDS, compacted_session
 
 from foldline.engine.events import CompactionFinished, CompactionStarted
 from foldline.engine.receipt import Receipt
@@ -50,14 +50,14 @@ def test_every_attribute_is_in_the_documentation():
     assert broken == {"foldline.status": "interrupted", "error.type": "KeyboardInterrupt"}
 
 
-def test_what_is_not_known_is_left_out():
+def test_unknown_attributes_are_omitted():
     assert "gen_ai.request.model" not in start_attributes(CompactionStarted("s", 0.0))
     assert "gen_ai.response.model" not in end_attributes(
         CompactionFinished("s", 0.0, receipt=RECEIPT)
     )
 
 
-def test_names_are_those_of_the_conventions_or_our_own():
+def test_names_are_from_the_conventions_or_our_namespace():
     start = start_attributes(CompactionStarted("s", 0.0, 1, "gpt-5", "openai", policy="default"))
     end = end_attributes(CompactionFinished("s", 0.0, 1, receipt=RECEIPT))
     names = (*start, *end, *METRICS)
@@ -67,13 +67,13 @@ def test_names_are_those_of_the_conventions_or_our_own():
     assert provider_name("openai") == "openai"
 
 
-def test_a_receipt_has_nothing_that_is_content_besides_what_is_left_out():
+def test_content_fields_of_a_receipt_are_the_omitted_ones():
     known = {field.name for field in dataclasses.fields(Receipt)}
     assert {"reason", "recall", "warnings", "edits"} <= known
 
 
 class Kept:
-    """What the real SDK exports, kept in memory."""
+    """Exporters of the real SDK that keep spans and metrics in memory."""
 
     def __init__(self) -> None:
         self.spans = InMemorySpanExporter()
@@ -95,28 +95,28 @@ class Kept:
 @pytest.mark.requirement("K39", "H19")
 def test_a_compaction_is_a_span_with_the_names_of_the_conventions():
     kept = Kept()
-    session = happened(kept.listener)
+    session = compacted_session(kept.listener)
     (span,) = kept.spans.get_finished_spans()
     receipt = session.receipts[-1]
     assert span.name == "compact claude-sonnet-4-5"
-    said = dict(span.attributes)
-    assert said["gen_ai.operation.name"] == "compact"
-    assert said["gen_ai.provider.name"] == "anthropic"
-    assert said["gen_ai.conversation.id"] == "s"
-    assert said["gen_ai.request.model"] == "claude-sonnet-4-5"
-    assert said["gen_ai.response.model"] == "small"
-    assert said["gen_ai.usage.input_tokens"] == receipt.spent.input_tokens > 0
-    assert said["gen_ai.usage.output_tokens"] == receipt.spent.output_tokens > 0
-    assert said["foldline.tokens.before"] == receipt.tokens_before
-    assert said["foldline.tokens.after"] == receipt.tokens_after
-    assert said["foldline.status"] == "compacted"
-    assert set(said) <= DOCUMENTED
+    attributes = dict(span.attributes)
+    assert attributes["gen_ai.operation.name"] == "compact"
+    assert attributes["gen_ai.provider.name"] == "anthropic"
+    assert attributes["gen_ai.conversation.id"] == "s"
+    assert attributes["gen_ai.request.model"] == "claude-sonnet-4-5"
+    assert attributes["gen_ai.response.model"] == "small"
+    assert attributes["gen_ai.usage.input_tokens"] == receipt.spent.input_tokens > 0
+    assert attributes["gen_ai.usage.output_tokens"] == receipt.spent.output_tokens > 0
+    assert attributes["foldline.tokens.before"] == receipt.tokens_before
+    assert attributes["foldline.tokens.after"] == receipt.tokens_after
+    assert attributes["foldline.status"] == "compacted"
+    assert set(attributes) <= DOCUMENTED
 
 
 @pytest.mark.requirement("K39")
-def test_metrics_count_what_happened():
+def test_metrics_count_events():
     kept = Kept()
-    session = happened(kept.listener)
+    session = compacted_session(kept.listener)
     points = kept.points()
     receipt = session.receipts[-1]
     assert set(points) <= set(METRICS)
@@ -132,7 +132,7 @@ def test_metrics_count_what_happened():
 @pytest.mark.requirement("C20", "H19")
 def test_content_is_never_recorded():
     kept = Kept()
-    happened(kept.listener)
+    compacted_session(kept.listener)
     written = "".join(span.to_json() for span in kept.spans.get_finished_spans())
     written += str(kept.points())
     assert WORDS not in written
@@ -140,14 +140,14 @@ def test_content_is_never_recorded():
     assert "build mended" not in written
 
 
-def test_what_was_broken_off_is_an_error_without_a_message():
+def test_an_aborted_compaction_is_an_error_without_a_message():
     kept = Kept()
-    happened(kept.listener)
+    compacted_session(kept.listener)
     kept.listener(CompactionFinished("s", 0.0, 99, error="KeyboardInterrupt"))
     assert len(kept.spans.get_finished_spans()) == 1
 
 
-def test_a_program_that_uses_opentelemetry_gets_spans_without_asking():
+def test_a_program_with_opentelemetry_gets_spans_automatically():
     code = (
         "from opentelemetry import trace\n"
         "from opentelemetry.sdk.trace import TracerProvider\n"
@@ -155,18 +155,18 @@ def test_a_program_that_uses_opentelemetry_gets_spans_without_asking():
         "trace.set_tracer_provider(TracerProvider())\n"
         "trace.get_tracer_provider().add_span_processor("
         "SimpleSpanProcessor(ConsoleSpanExporter()))\n"
-        "from tests.telemetry.happenings import happened\n"
-        "happened()\n"
+        "from tests.telemetry.compacted_sessions import compacted_session\n"
+        "compacted_session()\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert '"name": "compact claude-sonnet-4-5"' in ran.stdout
 
 
-def test_one_that_does_not_never_loads_it():
+def test_a_program_without_opentelemetry_never_loads_it():
     code = (
         "import sys\n"
-        "from tests.telemetry.happenings import happened\n"
-        "happened()\n"
+        "from tests.telemetry.compacted_sessions import compacted_session\n"
+        "compacted_session()\n"
         "assert not any(name.startswith('opentelemetry') for name in sys.modules)\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

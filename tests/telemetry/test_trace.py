@@ -6,7 +6,7 @@ import sys
 import threading
 
 import pytest
-from tests.telemetry.happenings import SECRET, WORDS, happened
+from tests.telemetry.compacted_sessions import SECRET, WORDS, compacted_session
 
 from foldline.engine.events import CompactionFinished, ContextWarning
 from foldline.errors import InputError
@@ -16,7 +16,7 @@ from foldline.telemetry.trace import Trace, TraceTotals, read_trace, render_page
 @pytest.mark.requirement("H19")
 def test_every_event_is_a_line_and_none_holds_content_or_a_secret(tmp_path):
     trace = Trace(tmp_path / "trace.jsonl")
-    session = happened(trace, name=f"run with {SECRET}")
+    session = compacted_session(trace, name=f"run with {SECRET}")
     text = trace.path.read_text(encoding="utf-8")
     events = [json.loads(line) for line in text.splitlines()]
     kinds = [event["event"] for event in events]
@@ -31,7 +31,7 @@ def test_every_event_is_a_line_and_none_holds_content_or_a_secret(tmp_path):
 
 
 @pytest.mark.requirement("H19")
-def test_a_broken_off_compaction_is_told_with_its_kind(tmp_path):
+def test_an_aborted_compaction_is_recorded_with_its_error(tmp_path):
     trace = Trace(tmp_path / "trace.jsonl")
     trace(CompactionFinished("s", 1.0, 3, error="KeyboardInterrupt", seconds=0.5))
     (event,) = read_trace(trace.path)
@@ -39,9 +39,9 @@ def test_a_broken_off_compaction_is_told_with_its_kind(tmp_path):
 
 
 @pytest.mark.requirement("H19")
-def test_the_sums_are_those_of_the_receipts(tmp_path):
+def test_the_totals_equal_those_of_the_receipts(tmp_path):
     trace = Trace(tmp_path / "trace.jsonl")
-    receipts = [happened(trace, name=name).receipts[-1] for name in ("a", "b")]
+    receipts = [compacted_session(trace, name=name).receipts[-1] for name in ("a", "b")]
     sums = TraceTotals()
     for event in read_trace(trace.path):
         sums.add(event)
@@ -54,9 +54,9 @@ def test_the_sums_are_those_of_the_receipts(tmp_path):
 
 
 @pytest.mark.requirement("H19")
-def test_the_page_needs_nothing_else_and_runs_nothing(tmp_path):
+def test_the_page_is_self_contained_and_has_no_scripts(tmp_path):
     trace = Trace(tmp_path / "trace.jsonl")
-    happened(trace, name="<script>alert(1)</script>")
+    compacted_session(trace, name="<script>alert(1)</script>")
     page = trace.page(tmp_path / "trace.html").read_text(encoding="utf-8")
     assert "<script" not in page
     assert "&lt;script&gt;" in page
@@ -68,7 +68,7 @@ def test_the_page_needs_nothing_else_and_runs_nothing(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files have no modes there")
-def test_a_trace_and_its_page_are_for_their_owner_only(tmp_path):
+def test_a_trace_and_its_page_are_readable_only_by_their_owner(tmp_path):
     trace = Trace(tmp_path / "trace.jsonl")
     trace(ContextWarning("s", 1.0))
     for path in (trace.path, trace.page(tmp_path / "trace.html")):
@@ -101,15 +101,15 @@ def test_damage_is_counted_and_hides_nothing_else(tmp_path):
     for event in read_trace(trace.path):
         sums.add(event)
     assert (sums.warnings, sums.skipped, sums.events) == (2, 5, 3)
-    assert "lines that are no events" in trace.page(tmp_path / "p.html").read_text()
+    assert "lines that are not events" in trace.page(tmp_path / "p.html").read_text()
 
 
-def test_a_trace_that_is_not_there_is_named(tmp_path):
+def test_a_missing_trace_is_named(tmp_path):
     with pytest.raises(InputError, match=r"none\.jsonl"):
         Trace(tmp_path / "none.jsonl").page(tmp_path / "p.html")
 
 
-def test_events_of_any_shape_make_a_row_and_no_exception():
+def test_events_of_any_shape_render_without_an_exception():
     odd = [
         {"event": "x", "time": "yesterday", "session": 3, "receipt": [], "pressure": 1},
         {"event": "compaction.finished", "time": -1e20, "receipt": {"tokens_before": "x"}},

@@ -94,12 +94,12 @@ def run(messages, edits):
     ],
     ids=["a call stays", "no system", "no task", "no latest", "nothing left"],
 )
-def test_a_strategy_that_breaks_a_promise_is_told_which(edits, promise):
+def test_a_broken_promise_of_a_strategy_is_named(edits, promise):
     with pytest.raises(AssertionError, match=promise):
         run(history(), edits)
 
 
-def test_a_result_whose_call_a_strategy_drops_is_mended_to_a_note():
+def test_a_result_whose_call_a_strategy_drops_is_repaired_to_a_note():
     messages = run(history(), drop(2)).messages
     calls = {call["id"] for message in messages for call in message.get("tool_calls") or ()}
     assert {m["tool_call_id"] for m in messages if m["role"] == "tool"} <= calls
@@ -133,7 +133,7 @@ def test_removing_without_a_handle_is_found():
         ("reason", "", "SHRINK"),
     ],
 )
-def test_a_receipt_that_says_something_else_is_found(field, value, promise):
+def test_a_receipt_with_wrong_counts_is_found(field, value, promise):
     messages = history()
     result = foldline.compact(messages, budget=2_000, counter=COUNTER)
     lying = replace(result, receipt=replace(result.receipt, **{field: value}))
@@ -149,7 +149,7 @@ def test_a_prefix_that_is_not_there_at_all_is_found():
         check_prefix(replace(result, messages=[]), messages)
 
 
-def test_a_failed_compaction_must_return_the_very_object_that_came_in():
+def test_a_failed_compaction_must_return_the_input_object():
     messages = history()
     result = foldline.compact(messages, budget=10, counter=COUNTER)
     assert result.receipt.status == "failed"
@@ -158,7 +158,7 @@ def test_a_failed_compaction_must_return_the_very_object_that_came_in():
         check_compaction(result, history(), 10, counter=COUNTER)
 
 
-def test_a_policy_of_ones_own_is_checked_on_generated_histories():
+def test_a_custom_policy_is_checked_on_generated_histories():
     check_policy("window", examples=15, formats=["anthropic"], counter=COUNTER)
     with pytest.raises(AssertionError, match=r"TASK|VALID|PAIR|UNREAD"):
         check_policy(
@@ -166,7 +166,7 @@ def test_a_policy_of_ones_own_is_checked_on_generated_histories():
         )
 
 
-def test_without_hypothesis_the_error_says_how_to_get_it():
+def test_without_hypothesis_the_error_names_the_package_to_install():
     code = (
         "import sys; sys.modules['hypothesis'] = None\n"
         "import foldline.testing\n"

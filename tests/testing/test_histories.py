@@ -16,7 +16,7 @@ def test_every_generated_conversation_is_recognised_and_read(conversation):
 
 
 @given(histories(damaged=False, giants=False))
-def test_a_sound_history_has_a_call_for_every_result(messages):
+def test_a_healthy_history_has_a_call_for_every_result(messages):
     pairing = pair(messages)
     assert not pairing.orphans
     assert not pairing.late

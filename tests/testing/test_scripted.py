@@ -20,7 +20,7 @@ HELLO = {"model": "m", "messages": [{"role": "user", "content": "Hello there"}]}
 
 
 def post(server, body, path=CHAT, **headers):
-    """Send one request over a connection of its own and return status, headers and parsed body."""
+    """Send one request over a new connection, and return status, headers and parsed body."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     connection = HTTPConnection("127.0.0.1", int(server.url.rpartition(":")[2]), timeout=10)
     try:
@@ -33,14 +33,14 @@ def post(server, body, path=CHAT, **headers):
 
 
 def fate(server):
-    """Send one request and return what became of it."""
+    """Send one request, and return its outcome."""
     try:
         return post(server, HELLO)[0]
     except HTTPException as error:
         return type(error)
 
 
-def said(reply):
+def text_of(reply):
     return reply[2]["choices"][0]["message"]["content"]
 
 
@@ -49,11 +49,11 @@ def said(reply):
 
 def test_steps_are_taken_in_order_and_a_string_is_an_answer():
     with ScriptedServer(["one", Answer("two"), Echo("you said: ")]) as server:
-        texts = [said(post(server, HELLO)) for _ in range(3)]
+        texts = [text_of(post(server, HELLO)) for _ in range(3)]
     assert texts == ["one", "two", "you said: Hello there"]
 
 
-def test_a_script_that_is_over_says_so_and_asks_not_to_try_again():
+def test_a_finished_script_returns_an_error_without_retry():
     with ScriptedServer(["one"]) as server:
         post(server, HELLO)
         status, headers, body = post(server, HELLO)
@@ -62,9 +62,9 @@ def test_a_script_that_is_over_says_so_and_asks_not_to_try_again():
     assert "The script is over: its 1 steps were taken, and this is request 2" in str(body)
 
 
-def test_the_default_answers_what_comes_after_the_script():
+def test_the_default_answers_requests_after_the_script():
     with ScriptedServer(["one"], default="more") as server:
-        assert [said(post(server, HELLO)) for _ in range(3)] == ["one", "more", "more"]
+        assert [text_of(post(server, HELLO)) for _ in range(3)] == ["one", "more", "more"]
 
 
 def test_a_function_sees_the_request_and_chooses_the_step():
@@ -72,12 +72,12 @@ def test_a_function_sees_the_request_and_chooses_the_step():
         return "calm" if "Hello" in request.text else Status(503)
 
     with ScriptedServer(script) as server:
-        assert said(post(server, HELLO)) == "calm"
+        assert text_of(post(server, HELLO)) == "calm"
         other = {"model": "m", "messages": [{"role": "user", "content": "Bye"}]}
         assert post(server, other)[0] == 503
 
 
-def test_a_function_that_fails_is_told_to_the_client_and_to_the_test():
+def test_an_error_of_a_script_function_reaches_the_client_and_the_test():
     def script(request):
         raise LookupError("no such scene")
 
@@ -89,17 +89,19 @@ def test_a_function_that_fails_is_told_to_the_client_and_to_the_test():
     assert isinstance(error, LookupError)
 
 
-def test_what_is_no_step_is_named():
+def test_an_invalid_step_is_named():
     with ScriptedServer([42]) as server:
         _, _, body = post(server, HELLO)
-    assert "int is no step" in body["error"]["message"]
+    assert "int is not a step" in body["error"]["message"]
 
 
 def test_requests_at_once_get_different_steps_and_numbers():
     with ScriptedServer([f"answer {n}" for n in range(16)]) as server:
         texts = []
         threads = [
-            threading.Thread(target=lambda: texts.append(said(post(server, HELLO))), daemon=True)
+            threading.Thread(
+                target=lambda: texts.append(text_of(post(server, HELLO))), daemon=True
+            )
             for _ in range(16)
         ]
         for thread in threads:
@@ -146,7 +148,7 @@ def test_waiting_for_a_request_ends_with_it_or_with_the_time():
         assert outcomes == [RemoteDisconnected]
 
 
-def test_what_two_requests_begin_with_is_reported_as_cached():
+def test_the_shared_prefix_of_two_requests_is_reported_as_cached():
     first = HELLO["messages"]
     more = [*first, {"role": "assistant", "content": "Hi"}, {"role": "user", "content": "More"}]
     changed = [{"role": "user", "content": "Something else"}, *more[1:]]
@@ -170,12 +172,12 @@ def test_a_request_that_breaks_the_rules_is_rejected_and_takes_no_step():
         assert status == 400
         assert "c9" in body["error"]["message"]
         assert [violation.rule for violation in server.violations] == ["pairing"]
-        assert said(post(server, HELLO)) == "ok"
+        assert text_of(post(server, HELLO)) == "ok"
 
 
 def test_a_lenient_server_only_keeps_the_violation():
     with ScriptedServer(["ok"], strict=False) as server:
-        assert said(post(server, HELLO | {"messages": [*HELLO["messages"], ORPHAN]})) == "ok"
+        assert text_of(post(server, HELLO | {"messages": [*HELLO["messages"], ORPHAN]})) == "ok"
         assert len(server.violations) == 1
 
 
@@ -187,20 +189,20 @@ def test_a_lenient_server_only_keeps_the_violation():
         ("/v1/responses", {"model": "m"}, "input"),
     ],
 )
-def test_what_a_request_must_have_is_missed(path, body, field):
+def test_a_missing_required_field_of_a_request_is_reported(path, body, field):
     with ScriptedServer(["ok"]) as server:
         assert post(server, body, path)[0] == 400
         assert server.violations[0].field == field
 
 
-def test_a_window_rejects_what_is_larger_in_the_words_of_the_provider():
+def test_a_window_rejects_larger_requests_with_the_wording_of_the_provider():
     long = [{"role": "user", "content": "word " * 3_000}]
     with ScriptedServer(["ok"], window=2_000) as server:
         _, _, chat = post(server, {"model": "m", "messages": long})
         claude = {"model": "m", "max_tokens": 10, "messages": long}
         status, _, anthropic = post(server, claude, "/v1/messages")
         tokens = server.requests[0].tokens
-        assert said(post(server, HELLO)) == "ok"
+        assert text_of(post(server, HELLO)) == "ok"
     assert chat["error"]["code"] == "context_length_exceeded"
     assert f"resulted in {tokens} tokens" in chat["error"]["message"]
     assert status == 400
@@ -223,7 +225,7 @@ def test_counting_the_tokens_of_a_request_takes_no_step():
         assert post(server, HELLO | {"max_tokens": 5}, "/v1/messages")[0] == 200
 
 
-def test_an_overflow_that_is_not_given_numbers_names_the_window_and_the_request():
+def test_an_overflow_without_numbers_names_the_window_and_the_request():
     with ScriptedServer([Overflow(), Overflow(100, 250)]) as server:
         messages = [post(server, HELLO)[2]["error"]["message"] for _ in range(2)]
     assert "maximum context length is 128000 tokens" in messages[0]
@@ -242,7 +244,7 @@ def test_an_overflow_that_is_not_given_numbers_names_the_window_and_the_request(
     ids=["empty", "broken", "list", "null", "number", "deep", "bytes"],
 )
 @pytest.mark.parametrize("path", [CHAT, "/v1/responses", "/v1/messages"])
-def test_what_is_no_request_is_rejected(path, body):
+def test_an_invalid_request_is_rejected(path, body):
     with ScriptedServer(["ok"]) as server:
         assert post(server, body, path)[0] == 400
         assert server.violations
@@ -266,7 +268,7 @@ def test_a_request_that_is_too_large_is_not_read():
 
 
 @pytest.mark.parametrize("sent", [0, 10])
-def test_a_client_that_ends_within_its_request_is_dropped_and_made_no_request(sent):
+def test_a_client_that_disconnects_within_its_request_is_dropped_without_a_request(sent):
     data = json.dumps(HELLO).encode()
     head = f"POST {CHAT} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(data)}\r\n\r\n".encode()
     with ScriptedServer(["one"]) as server:
@@ -276,7 +278,7 @@ def test_a_client_that_ends_within_its_request_is_dropped_and_made_no_request(se
             client.shutdown(socket.SHUT_WR)
             assert client.recv(1_000) == b""
         assert (server.requests, server.violations) == ((), ())
-        assert said(post(server, HELLO)) == "one"
+        assert text_of(post(server, HELLO)) == "one"
 
 
 def test_any_bytes_can_be_sent():
@@ -337,7 +339,7 @@ def test_a_tool_call_is_written_as_the_wire_has_it():
 # --- what coding agents send -----------------------------------------------------------------
 
 
-def test_a_websocket_is_refused_so_that_the_client_falls_back_and_is_no_violation():
+def test_a_websocket_is_refused_without_a_violation_so_that_the_client_falls_back():
     with ScriptedServer() as server:
         connection = HTTPConnection("127.0.0.1", int(server.url.rpartition(":")[2]), timeout=10)
         with contextlib.closing(connection):
@@ -347,7 +349,7 @@ def test_a_websocket_is_refused_so_that_the_client_falls_back_and_is_no_violatio
     assert server.violations == ()
 
 
-def test_who_asks_first_whether_something_is_there_is_answered():
+def test_a_head_request_is_answered():
     with ScriptedServer() as server:
         connection = HTTPConnection("127.0.0.1", int(server.url.rpartition(":")[2]), timeout=10)
         with contextlib.closing(connection):

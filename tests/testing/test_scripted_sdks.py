@@ -54,7 +54,7 @@ def connect(http):
 
 
 def chat(client, *, stream):
-    """Ask over chat completions and return text, refusal, calls, stop and usage."""
+    """Call chat completions, and return text, refusal, calls, stop and usage."""
     if not stream:
         answer = client.chat.completions.create(model="m", messages=HI)
     else:
@@ -83,7 +83,7 @@ def chat(client, *, stream):
 
 
 def responses(client, *, stream):
-    """Ask over Responses and return text, refusal, calls, status and usage."""
+    """Call Responses, and return text, refusal, calls, status and usage."""
     if not stream:
         answer = client.responses.create(model="m", input="Hi")
     else:
@@ -113,7 +113,7 @@ def responses(client, *, stream):
 
 
 def messages(client, *, stream):
-    """Ask over Anthropic Messages and return text, "", calls, stop and usage."""
+    """Call Anthropic Messages, and return text, "", calls, stop and usage."""
     request = {"model": "m", "messages": HI, "max_tokens": 1_000}
     if not stream:
         answer = client.messages.create(**request)
@@ -129,14 +129,14 @@ def messages(client, *, stream):
 
 
 WIRES = {"chat": chat, "responses": responses, "messages": messages}
-"""How to ask, by wire; the first two are of the SDK of OpenAI."""
+"""How to call each wire; the first two use the SDK of OpenAI."""
 
 ALL = pytest.mark.parametrize("wire", WIRES)
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 
 
 def ask(connect, server, wire, *, stream, **options):
-    """Ask a server over a wire with the real SDK."""
+    """Call a server over a wire with the real SDK."""
     ours, theirs = connect(server, **options)
     return WIRES[wire](theirs if wire == "messages" else ours, stream=stream)
 
@@ -180,7 +180,7 @@ def test_a_refusal(connect, wire, stream):
 @ALL
 @BOTH
 @pytest.mark.parametrize("kind", ["empty", "blank"])
-def test_an_answer_that_says_nothing(connect, wire, stream, kind):
+def test_an_empty_answer_has_every_form(connect, wire, stream, kind):
     with ScriptedServer([Nothing(kind)]) as server:
         text, _, calls, _, usage = ask(connect, server, wire, stream=stream)
     assert text.strip() == ""
@@ -206,7 +206,7 @@ def test_an_answer_without_a_text(connect, wire, kind):
 
 @ALL
 @BOTH
-def test_a_novel_is_as_long_as_it_was_ordered(connect, wire, stream):
+def test_a_novel_has_the_requested_length(connect, wire, stream):
     with ScriptedServer([Novel(5_000)]) as server:
         text, _, _, _, usage = ask(connect, server, wire, stream=stream)
     assert len(text) > 15_000
@@ -237,14 +237,14 @@ def test_an_error_is_the_one_of_the_sdk(connect, wire, stream, step, name):
 
 
 @ALL
-def test_an_overloaded_server_is_tried_again_by_the_sdk(connect, wire):
+def test_the_sdk_retries_an_overloaded_server(connect, wire):
     with ScriptedServer([Status(529, retry_after=0.001), "Now."]) as server:
         assert ask(connect, server, wire, stream=False, retries=1)[0] == "Now."
         assert len(server.requests) == 2
 
 
 @ALL
-def test_an_error_that_forbids_it_is_not_tried_again(connect, wire):
+def test_an_error_that_forbids_retries_is_not_retried(connect, wire):
     sdk = anthropic if wire == "messages" else openai
     with ScriptedServer([Status(500, again=False), "Never."]) as server:
         with pytest.raises(sdk.InternalServerError):

@@ -48,7 +48,7 @@ def test_applies_the_ratio_to_a_count() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(-10, 10**9), st.integers(-10, 10**9)), max_size=50))
-def test_no_history_leaves_the_bounds(history: list[tuple[int, int]]) -> None:
+def test_the_ratio_stays_in_bounds_for_any_history(history: list[tuple[int, int]]) -> None:
     learned = Calibration()
     for counted, reported in history:
         before, learned = learned.ratio, learned.observe(counted, reported)

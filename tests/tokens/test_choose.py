@@ -47,12 +47,12 @@ def test_takes_the_real_vocabulary_when_it_is_installed() -> None:
 
 
 @pytest.mark.parametrize("model", ["gemini-2.5-pro", "somebody-elses-model", None])
-def test_a_stand_in_is_not_called_exact(model: str | None) -> None:
+def test_a_substitute_vocabulary_is_not_exact(model: str | None) -> None:
     assert not choose_counter(model).exact
 
 
 @pytest.mark.parametrize("model", ["gemini-2.5-pro", "google/gemini-3-flash"])
-def test_gemini_is_estimated_as_its_open_sister(model: str) -> None:
+def test_gemini_is_estimated_as_gemma(model: str) -> None:
     counter = choose_counter(model)
     assert (counter.name, counter.exact) == ("estimate:gemma", False)
 
@@ -75,6 +75,6 @@ def test_without_vocabularies_it_estimates(monkeypatch: pytest.MonkeyPatch) -> N
     assert choose_counter("deepseek-chat", prefer="splintr").name == "estimate:deepseek"
 
 
-def test_an_unknown_preference_is_refused_by_name() -> None:
+def test_an_unknown_preference_is_rejected_by_name() -> None:
     with pytest.raises(InputError, match=r"prefer.*'magic'.*splintr, tiktoken, estimate"):
         choose_counter("gpt-4o", prefer="magic")

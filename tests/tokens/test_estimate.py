@@ -17,9 +17,9 @@ from foldline.tokens.estimate import (
     FAMILIES,
     FEATURES,
     PAIR_CLASSES,
-    WEIGHTS,
     estimate,
     features,
+    weights,
     wide_counts,
 )
 from foldline.tokens.splintr import SplintrCounter
@@ -141,7 +141,7 @@ def test_an_unknown_family_counts_as_o200k() -> None:
     assert estimate(PROSE, "no such family") == estimate(PROSE, "o200k")
 
 
-def test_blanks_are_neither_free_nor_dear() -> None:
+def test_blanks_have_a_plausible_cost() -> None:
     assert 60 <= estimate(" " * 8_000) <= 100
 
 
@@ -178,7 +178,7 @@ def test_a_long_text_counts_as_its_repetition() -> None:
     assert often == pytest.approx(once * 100, rel=0.01)
 
 
-def test_counts_what_it_names() -> None:
+def test_features_count_what_their_names_describe() -> None:
     found = dict(zip(FEATURES, features("getHTTPName(x_1)  = 12345;\n\n"), strict=False))
     assert found["byte"] == 28
     assert found["word"] == 2
@@ -202,7 +202,7 @@ def test_counts_where_other_scripts_meet_ascii() -> None:
 
 
 def test_every_family_weighs_every_feature() -> None:
-    assert {len(weights) for weights in WEIGHTS.values()} == {len(FEATURES)}
+    assert {len(weights(family)) for family in FAMILIES} == {len(FEATURES)}
 
 
 def test_time_grows_with_length_alone() -> None:
@@ -264,7 +264,7 @@ def test_a_common_and_a_rare_character_are_of_different_classes() -> None:
     assert characters("的") != characters("龘")
 
 
-def test_pairs_are_found_wherever_they_stand() -> None:
+def test_pairs_are_found_at_every_position() -> None:
     assert sum(pairs("文件")) == 1
     assert sum(pairs("x文件")) >= 1
     assert sum(pairs("好文件")) >= 1

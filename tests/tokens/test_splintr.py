@@ -44,13 +44,13 @@ def test_lone_surrogates_count_as_replacement_characters() -> None:
     assert counter.count("a\ud800b") == counter.count("a\ufffdb")
 
 
-def test_says_what_counts_and_whether_it_is_the_models_own() -> None:
+def test_name_and_exactness_describe_the_vocabulary() -> None:
     assert SplintrCounter("deepseek").name == "splintr:deepseek_v3"
     assert SplintrCounter("deepseek").exact
     assert not SplintrCounter("o200k", exact=False).exact
 
 
-def test_knows_which_families_it_has() -> None:
+def test_available_lists_the_installed_families() -> None:
     assert SplintrCounter.available("o200k")
     assert not SplintrCounter.available("claude")
     with pytest.raises(KeyError):
@@ -68,7 +68,7 @@ LONG = {
 
 @lru_cache(maxsize=1)
 def tokenizer(vocabulary: str) -> Any:
-    """Return what encodes as a vocabulary does; one of them takes half a second to load."""
+    """Return the tokenizer of a vocabulary; one of them takes half a second to load."""
     return Tokenizer.from_pretrained(vocabulary)
 
 

@@ -23,7 +23,7 @@ TEXTS = [
 
 
 class NetworkUsed(BaseException):
-    """No handler for ordinary errors catches it."""
+    """Raised on network use; no handler for ordinary errors catches it."""
 
 
 @pytest.fixture(autouse=True)
@@ -58,24 +58,22 @@ def test_the_network_is_closed() -> None:
 
 
 @pytest.mark.parametrize("family", [*VOCABULARIES, "claude", "?"])
-def test_without_the_file_it_is_unavailable_and_asks_nobody(cache: Path, family: str) -> None:
+def test_without_the_file_it_is_unavailable_and_sends_no_request(cache: Path, family: str) -> None:
     assert not TiktokenCounter.available(family)
     assert not list(cache.iterdir())
 
 
-def test_without_the_file_it_refuses_and_names_the_file(cache: Path) -> None:
+def test_without_the_file_the_error_names_it(cache: Path) -> None:
     with pytest.raises(LookupError, match=r"fb374d41.* holds no vocabulary"):
         TiktokenCounter("o200k")
 
 
-def test_a_switched_off_cache_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disabled_cache_has_no_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
     assert not TiktokenCounter.available("cl100k")
 
 
-def test_a_damaged_file_is_left_alone_and_not_fetched_again(
-    cache: Path, vocabulary: bytes
-) -> None:
+def test_a_damaged_file_is_kept_and_not_downloaded_again(cache: Path, vocabulary: bytes) -> None:
     file = cache / VOCABULARIES["cl100k"].file_name
     for damaged in (vocabulary[:-1], vocabulary[:-2] + b"9\n", b""):
         file.write_bytes(damaged)

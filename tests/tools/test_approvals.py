@@ -1,4 +1,4 @@
-"""Asking a person: once, in time, for exact words, and all of it written down."""
+"""Approvals: used once, in time, for exact commands, and logged."""
 
 import io
 import json
@@ -43,7 +43,7 @@ class Clock:
         return self.now
 
 
-def test_a_yes_is_used_once_and_for_this_request_only():
+def test_an_approval_is_used_once_and_for_one_request_only():
     approvals = Approvals(lambda _: True)
     asked = request()
     grant = approvals.decide(asked)
@@ -61,12 +61,12 @@ def test_a_yes_is_used_once_and_for_this_request_only():
     [{"directory": "/x"}, {"workspace": "/x"}, {"risks": ("execute",)}, {"bound": ("v2",)},
      {"command": (("/usr/bin/rm", "-rf"), ("src",))}],
 )  # fmt: skip
-def test_every_part_of_it_is_bound(change):
+def test_an_approval_is_bound_to_every_field(change):
     assert request().digest != request(**change).digest
     assert request().digest == request().digest
 
 
-def test_a_yes_ends_after_a_while():
+def test_an_approval_expires():
     clock = Clock()
     approvals = Approvals(lambda _: True, settings=ApprovalSettings(lasts=60), clock=clock)
     asked = request()
@@ -78,11 +78,11 @@ def test_a_yes_ends_after_a_while():
 @pytest.mark.parametrize(
     "answer", [False, None, 1, "yes", ApprovalAnswer(False), ApprovalAnswer("yes")]
 )
-def test_anything_but_a_yes_is_a_no(answer):
+def test_anything_but_an_approval_denies(answer):
     assert Approvals(lambda _: answer).decide(request()) == "A person said no."
 
 
-def test_silence_and_a_broken_prompt_are_a_no():
+def test_no_answer_and_a_broken_prompt_deny():
     still = threading.Event()
     settings = ApprovalSettings(seconds=0.05)
     late = Approvals(lambda _: still.wait(5), settings=settings).decide(request())
@@ -91,7 +91,7 @@ def test_silence_and_a_broken_prompt_are_a_no():
     assert isinstance(Approvals(lambda _: 1 / 0).decide(request()), str)
 
 
-def test_a_session_answer_is_remembered_for_the_same_request_and_forgotten():
+def test_a_session_approval_holds_for_the_same_request_until_forgotten():
     asked = []
 
     def ask(one):
@@ -109,18 +109,18 @@ def test_a_session_answer_is_remembered_for_the_same_request_and_forgotten():
     assert len(asked) == 4
 
 
-def test_there_is_an_end_to_questions():
+def test_requests_per_hour_are_limited():
     clock = Clock()
     approvals = Approvals(lambda _: False, settings=ApprovalSettings(hourly=2), clock=clock)
     said = [approvals.decide(request()) for _ in range(3)]
-    assert said[1:] == ["A person said no.", "More than 2 questions were asked in an hour."]
+    assert said[1:] == ["A person said no.", "There were more than 2 requests in an hour."]
     clock.now += 3_601
     assert approvals.decide(request()) == "A person said no."
     with pytest.raises(BudgetError):
         ApprovalSettings(hourly=-1)
 
 
-def test_all_of_it_is_written_down_and_nothing_is_granted_without(tmp_path):
+def test_every_event_is_logged_and_nothing_is_granted_without_a_log(tmp_path):
     log = tmp_path / "audit.jsonl"
     approvals = Approvals(lambda _: ApprovalAnswer(True, person="ana"), audit=log)
     asked = request()
@@ -159,7 +159,7 @@ def test_all_of_it_is_written_down_and_nothing_is_granted_without(tmp_path):
         ("", (False, "once")),
     ],
 )
-def test_at_a_terminal_only_y_and_s_are_a_yes(typed, answer):
+def test_at_a_terminal_only_y_and_s_approve(typed, answer):
     screen = io.StringIO()
     said = TerminalPrompt(io.StringIO(typed), screen)(request())
     assert (said.allowed, said.scope) == answer
@@ -167,7 +167,7 @@ def test_at_a_terminal_only_y_and_s_are_a_yes(typed, answer):
         assert shown in screen.getvalue()
 
 
-def test_nobody_at_the_terminal_is_a_no(monkeypatch):
+def test_without_a_terminal_the_prompt_denies(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     assert not TerminalPrompt(writes=io.StringIO())(request()).allowed
     only = TerminalPrompt(io.StringIO("s\n"), io.StringIO())
@@ -182,7 +182,7 @@ def test_a_queue_is_answered_by_another_thread():
     )
     worker.start()
     (open_one,) = queue.pending(10)
-    with pytest.raises(InputError, match="no open question"):
+    with pytest.raises(InputError, match="no open request"):
         queue.answer("made up", True)
     queue.answer(open_one.id, True, person="bo")
     worker.join(10)
@@ -190,7 +190,7 @@ def test_a_queue_is_answered_by_another_thread():
     assert queue.pending() == ()
 
 
-def test_an_answer_that_a_queue_took_counts_though_the_question_expires_meanwhile():
+def test_an_accepted_answer_counts_even_if_the_request_expires_meanwhile():
     queue, found = PromptQueue(), []
     asked = request(expires=time.time() + 0.1)
     worker = threading.Thread(target=lambda: found.append(queue(asked)), daemon=True)

@@ -41,15 +41,15 @@ def test_right_arguments_pass_and_defaults_are_filled_in():
     [
         ({}, "path: missing"),
         ({"path": 5}, "path: string expected, not 5"),
-        ({"path": ""}, "path: '' is wrong; it has at least 1 characters"),
-        ({"path": "x" * 10}, "it has at most 9 characters"),
-        ({"path": "a", "count": 6}, "count: 6 is wrong; it is at most 5"),
-        ({"path": "a", "count": -1}, "it is at least 0"),
+        ({"path": ""}, "path: '' is invalid; it must have at least 1 characters"),
+        ({"path": "x" * 10}, "it must have at most 9 characters"),
+        ({"path": "a", "count": 6}, "count: 6 is invalid; it must be at most 5"),
+        ({"path": "a", "count": -1}, "it must be at least 0"),
         ({"path": "a", "count": True}, "count: integer expected, not True"),
         ({"path": "a", "count": 1.5}, "count: integer expected, not 1.5"),
         ({"path": "a", "ratio": float("nan")}, "ratio: number or null expected"),
         ({"path": "a", "mode": "fats"}, "'fats' is not one of fast, slow. Did you mean 'fast'?"),
-        ({"path": "a", "names": []}, "it has at least 1 items"),
+        ({"path": "a", "names": []}, "it must have at least 1 items"),
         ({"path": "a", "names": ["a", 2]}, "names[1]: string expected, not 2"),
         ({"path": "a", "names": "no list"}, "names: array expected"),
         ({"path": "a", "deep": {"on": "yes"}}, "deep.on: boolean expected"),
@@ -57,16 +57,16 @@ def test_right_arguments_pass_and_defaults_are_filled_in():
         ({"path": "a", "pth": "b"}, "pth: unknown. Did you mean 'path'? Known: path, count"),
     ],
 )
-def test_each_wrong_argument_is_named_with_what_it_should_be(arguments, told):
+def test_each_wrong_argument_is_named_with_the_expected_value(arguments, told):
     (problem,) = problems(**arguments)
     assert told in problem
 
 
-def test_all_that_is_wrong_is_told_at_once():
+def test_all_problems_are_reported_at_once():
     assert len(problems(path=5, count="x", other=1)) == 3
 
 
-def test_what_models_often_get_wrong_is_mended():
+def test_common_mistakes_of_models_are_repaired():
     given = {"path": "a", "count": 4.0, "names": '["x", "y"]', "deep": '{"on": true}'}
     value, wrong = check_arguments(SCHEMA, given)
     assert wrong == []
@@ -81,13 +81,13 @@ def test_arguments_come_as_text_as_an_object_or_not_at_all():
 @pytest.mark.parametrize(
     "text", ["{", "NaN", '{"a": Infinity}', "[" * 100_000, '"' + "x" * LONGEST + '"', "'a'"]
 )
-def test_text_that_is_no_json_is_one_error(text):
+def test_invalid_json_is_one_error(text):
     with pytest.raises(InputError, match="arguments"):
         parse_arguments(text)
 
 
 @pytest.mark.parametrize("value", ["text", 5, [1], None, True])
-def test_arguments_that_are_no_object_are_told(value):
+def test_arguments_that_are_not_an_object_are_reported(value):
     assert "object expected" in check_arguments(SCHEMA, value)[1][0]
 
 
@@ -102,19 +102,19 @@ def test_arguments_that_are_no_object_are_told(value):
         {"type": "object", "properties": {"a": {"type": "array", "items": {"oneOf": []}}}},
     ],
 )
-def test_a_schema_that_promises_what_is_not_enforced_is_refused(schema):
+def test_a_schema_with_unsupported_keywords_is_refused(schema):
     with pytest.raises(InputError, match="parameters"):
         check_schema(schema)
 
 
-def test_a_schema_without_an_end_is_refused():
+def test_an_endless_schema_is_refused():
     endless = {"type": "array"}
     endless["items"] = endless
     with pytest.raises(InputError, match="nested"):
         check_schema(endless)
 
 
-def test_a_value_without_an_end_is_refused_or_passed_over():
+def test_an_endless_value_is_refused_or_skipped():
     deep = json.loads("[" * 500 + "]" * 500)
     assert check_arguments({"type": "array", "items": {"type": "string"}}, deep)[1]
     assert check_arguments({"type": "array"}, deep)[1] == []

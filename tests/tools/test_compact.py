@@ -1,4 +1,4 @@
-"""The model asks for a compaction itself, in real conversations with both kinds of wire."""
+"""The model requests a compaction itself, in conversations in both kinds of wire format."""
 
 import json
 from dataclasses import replace
@@ -36,7 +36,7 @@ def toolbox(session):
 
 
 class Chat:
-    """An agent loop on the OpenAI wire."""
+    """An agent loop in the OpenAI format."""
 
     dialect = "openai-chat"
 
@@ -48,7 +48,7 @@ class Chat:
         self.session.append({"role": "user", "content": text})
 
     def step(self):
-        """Ask once, run what is called, and tell whether the model goes on."""
+        """Send one request, run its calls, and return True if the model continues."""
         self.views.append(self.session.view())
         answer = self.client.chat.completions.create(
             model="gpt-5", messages=self.views[-1], tools=self.tools.schemas(self.dialect)
@@ -63,7 +63,7 @@ class Chat:
 
 
 class Claude(Chat):
-    """The same on the Anthropic wire."""
+    """The same in the Anthropic format."""
 
     dialect = "anthropic"
 
@@ -110,7 +110,7 @@ LOOKS = [CallTool("look", {"path": f"part {n}"}) for n in range(9)]
 @pytest.mark.requirement("J6")
 @pytest.mark.parametrize("kind", [Chat, Claude])
 @pytest.mark.parametrize("parallel", [False, True])
-def test_the_call_gets_its_result_after_the_compaction_and_the_pair_stays(kind, parallel):
+def test_the_result_reports_the_compaction_and_the_pair_stays(kind, parallel):
     asked = CallTool("compact", {"focus": "the port is 8123"})
     together = Answer("", calls=(asked, CallTool("look", {"path": "beside"})))
     script = [*LOOKS, together if parallel else asked, Answer("I go on."), Answer("All done.")]
@@ -131,13 +131,13 @@ def test_the_call_gets_its_result_after_the_compaction_and_the_pair_stays(kind, 
         (receipt,) = [r for r in session.receipts if r.status == "compacted"]
         figures = f"{receipt.tokens_before:,} → {receipt.tokens_after:,} tokens"
         assert figures in told
-        # What was recorded is what the tool said, and is recalled.
+        # The recorded output of the tool can be recalled.
         results = [r for m in session.messages for r in m.results if REQUESTED in r.text]
         assert len(results) == 1
 
 
 @pytest.mark.requirement("J6", "K19")
-def test_the_focus_reaches_who_summarizes():
+def test_the_focus_reaches_the_summarizer():
     asks = []
 
     def summarizer(ask):
@@ -156,7 +156,7 @@ def test_the_focus_reaches_who_summarizes():
 
 
 @pytest.mark.requirement("J6")
-def test_where_there_is_nothing_to_compact_nothing_changes():
+def test_with_nothing_to_compact_nothing_changes():
     with opened("openai-chat") as session:
         session.append({"role": "user", "content": "Hello."})
         output = toolbox(session).run("compact")
@@ -167,7 +167,7 @@ def test_where_there_is_nothing_to_compact_nothing_changes():
         assert len(view) == 1
 
 
-def test_a_request_is_carried_out_once_and_survives_one_that_was_interrupted():
+def test_a_request_is_carried_out_once_and_survives_an_interruption():
     with opened("openai-chat") as session:
         agent = Filling(session)
         agent.fill()

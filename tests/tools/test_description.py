@@ -1,4 +1,4 @@
-"""What a model reads of the tools is in one file, and a tool is made of each of its tables."""
+"""All tool descriptions are in one file, and each of its tables makes a tool."""
 
 import tomllib
 from importlib.resources import files
@@ -23,7 +23,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("package", "name"), NAMES)
-def test_every_table_makes_a_tool_that_says_what_it_is_for(package, name):
+def test_every_table_makes_a_tool_with_a_description(package, name):
     described = describe_tool(name, package)
     tool = described.tool(lambda _: ToolOutput("done"))
     assert tool.description == tool.description.strip() != ""
@@ -32,7 +32,7 @@ def test_every_table_makes_a_tool_that_says_what_it_is_for(package, name):
 
 
 @pytest.mark.parametrize(("package", "name"), NAMES)
-def test_what_is_required_and_what_actions_take_is_described(package, name):
+def test_required_arguments_and_actions_are_described(package, name):
     described = describe_tool(name, package)
     assert set(described.required) <= set(described.arguments)
     if described.actions:
@@ -67,7 +67,7 @@ def test_a_model_sees_the_arguments_of_the_actions_that_it_may_choose():
         ("record", "volatility", VOLATILITIES),
     ],
 )
-def test_a_choice_is_between_all_that_there_is(name, argument, known):
+def test_an_enum_lists_all_choices(name, argument, known):
     package = "foldline.agents" if name == "record" else "foldline.tools"
     assert describe_tool(name, package).arguments[argument]["enum"] == list(known)
 
@@ -76,12 +76,12 @@ def test_a_choice_is_between_all_that_there_is(name, argument, known):
     ("kind", "name", "label"),
     [(MemoryTool, "memory", "write"), (RAGTool, "knowledge", "knowledge")],
 )
-def test_a_tool_of_actions_has_its_name_words_and_labels(kind, name, label):
+def test_an_action_tool_has_name_description_and_labels(kind, name, label):
     assert (kind.name, kind.labels) == (name, {label})
     assert kind.description == describe_tool(name).description
 
 
-def test_a_class_of_a_program_may_name_a_tool_of_actions_otherwise(tmp_path):
+def test_a_subclass_may_rename_an_action_tool(tmp_path):
     class Diary(MemoryTool):
         name = "diary"
 

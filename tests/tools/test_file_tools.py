@@ -37,5 +37,5 @@ def test_arguments_are_checked_before_anything_is_touched(tools):
 
 
 @pytest.mark.requirement("H13")
-def test_who_may_only_read_has_no_tool_that_writes(tools):
+def test_read_only_permissions_have_no_tool_that_writes(tools):
     assert [tool.name for tool in ToolView(tools, READ_ONLY)] == ["read_file"]

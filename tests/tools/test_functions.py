@@ -63,13 +63,13 @@ def test_types_have_schemas(hint, schema):
 
 
 @pytest.mark.parametrize("hint", [Any, object, set[str], dict[int, str], Literal[b"a"], type])
-def test_types_that_json_has_not_are_errors_that_name_the_parameter(hint):
+def test_types_without_json_schema_are_errors_that_name_the_parameter(hint):
     with pytest.raises(InputError, match="where") as raised:
         schema_of(hint, "where")
     assert raised.value.field == "where"
 
 
-def test_a_function_without_words_or_types_is_no_tool():
+def test_a_function_without_description_or_types_is_refused():
     def silent(city: str) -> str:
         return city
 
@@ -81,11 +81,11 @@ def test_a_function_without_words_or_types_is_no_tool():
         """Say something."""
         return str(cities)
 
-    with pytest.raises(InputError, match="does not say what it does"):
+    with pytest.raises(InputError, match="has no description"):
         tool_from_function(silent)
     with pytest.raises(InputError, match=r"untyped\.city"):
         tool_from_function(untyped)
-    with pytest.raises(InputError, match="by name"):
+    with pytest.raises(InputError, match="must accept a keyword"):
         tool_from_function(spread)
 
 
@@ -93,7 +93,7 @@ def test_a_function_without_words_or_types_is_no_tool():
     ("result", "text"),
     [(None, "Done."), ("x", "x"), ({"ä": 1}, '{"ä": 1}'), ([1, 2], "[1, 2]"), (3.5, "3.5")],
 )
-def test_whatever_a_function_returns_is_an_output(result, text):
+def test_any_return_value_becomes_an_output(result, text):
     def give() -> Any:
         """Give something."""
         return result

@@ -1,4 +1,4 @@
-"""Lines are added whole and durably, and a file that holds something else is an error."""
+"""Lines are appended atomically and durably, and an invalid file is an error."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def test_a_value_is_read_by_its_schema(tmp_path):
     path.write_text(json.dumps({"schema": "v/1", "n": 1}))
     assert read_value(path, "value", "v/1", lambda value: value["n"]) == 1
     for schema, bound in (("v/2", 100), ("v/1", 10)):
-        with pytest.raises(StoreError, match="is no value"):
+        with pytest.raises(StoreError, match="is not a value"):
             read_value(path, "value", schema, dict, bound)
-    with pytest.raises(StoreError, match="is no value"):
+    with pytest.raises(StoreError, match="is not a value"):
         read_value(path, "value", "v/1", lambda value: value["gone"])

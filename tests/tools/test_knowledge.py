@@ -1,4 +1,4 @@
-"""Knowledge as a tool: the calls of the book, and those of a model."""
+"""Knowledge as a tool: the reference calls, and those of a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def tool(tmp_path: Path) -> Iterator[RAGTool]:
 
 
 @pytest.mark.requirement("T14")
-def test_the_calls_of_the_book_run_as_they_are_written(
+def test_the_reference_calls_run_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -71,7 +71,7 @@ def test_every_action_can_be_called(tool: RAGTool, tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("T14")
-def test_a_model_answers_only_where_it_is_asked_and_there_is_evidence(tmp_path: Path) -> None:
+def test_a_model_answers_only_ask_calls_with_evidence(tmp_path: Path) -> None:
     asked: list[Ask] = []
 
     def model(ask: Ask) -> str:
@@ -90,13 +90,13 @@ def test_a_model_answers_only_where_it_is_asked_and_there_is_evidence(tmp_path: 
     assert tool.output("search", query="x").code == "execution"
 
 
-def test_what_has_no_effect_is_said(tool: RAGTool) -> None:
+def test_ignored_arguments_are_reported(tool: RAGTool) -> None:
     done = tool.output("search", query="x", enable_mqe=False, max_chars=300)
     assert done.data["without_effect"] == ["enable_mqe", "max_chars"]
 
 
 @pytest.mark.parametrize("name", ["enable_mqe", "enable_hyde"])
-def test_further_queries_by_a_model_are_refused(tool: RAGTool, name: str) -> None:
+def test_query_expansion_by_a_model_is_refused(tool: RAGTool, name: str) -> None:
     refused = tool.output("search", query="x", **{name: True})
     assert refused.code == "invalid_arguments"
     assert name in refused.text
@@ -126,7 +126,7 @@ def test_sizes_of_chunks_are_given_call_by_call(tool: RAGTool) -> None:
         ("clear", {}, "confirm: missing"),
     ],
 )
-def test_a_wrong_call_is_told_and_never_raises(
+def test_a_wrong_call_is_reported_and_never_raises(
     tool: RAGTool, action: str, arguments: dict[str, object], word: str
 ) -> None:
     done = tool.output(action, **arguments)
@@ -156,7 +156,7 @@ def test_a_folder_of_documents_is_reported(tool: RAGTool, tmp_path: Path) -> Non
     assert done.text == "1 documents added, 0 replaced, 0 unchanged, 1 skipped."
 
 
-def test_where_no_folder_can_be_made_it_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match="cannot be made"):
         RAGTool(tmp_path / "file" / "kb")

@@ -1,4 +1,4 @@
-"""The memory as a tool: the calls of the book, and those of a model."""
+"""The memory as a tool: the reference calls, and those of a model."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ def tool(tmp_path):
 
 
 @pytest.mark.requirement("T8")
-def test_the_calls_of_the_book_run_as_they_are_written(tmp_path, monkeypatch):
+def test_the_reference_calls_run_unchanged(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDLINE_HOME", str(tmp_path / "home"))
     memory_tool = MemoryTool(user_id="user123")
     memory_tool.execute(
@@ -62,7 +62,7 @@ def test_every_action_of_a_memory_can_be_called(tool):
     assert tool.output("remove", memory_id=found["id"]).ok
     assert tool.output("add", content="more").ok
     assert "Erased 1 memory" in tool.execute("clear_all")
-    assert tool.execute("summary") == "Nothing is remembered yet."
+    assert tool.execute("summary") == "There are no memories yet."
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_model_searches_and_lists_a_range_of_time(tool, since, until):
         assert len(output.data.get("results", ())) == count
 
 
-def test_a_refusal_ends_in_one_point_and_an_argument_may_have_any_name(tool):
+def test_an_error_ends_with_one_period_and_arguments_may_have_any_name(tool):
     for name in ("self", 1):
         refused = tool.run({"action": "add", name: 1})
         assert f"content: missing; {name}: unknown. Known: content, " in refused
@@ -100,7 +100,7 @@ def test_a_refusal_ends_in_one_point_and_an_argument_may_have_any_name(tool):
         ("forget", {"strategy": "time", "max_age_days": "old"}, "forget"),
     ],
 )
-def test_whatever_is_wrong_is_told_and_nothing_is_raised(tool, action, arguments, told):
+def test_errors_are_reported_and_never_raised(tool, action, arguments, told):
     output = tool.output(action, **arguments)
     assert not output.ok
     assert told in output.text
@@ -120,14 +120,14 @@ def test_a_model_calls_it_with_json_and_cannot_erase_everything(tool):
     assert output.data["count"] == 1
 
 
-def test_what_a_model_reads_from_it_cannot_be_added_again(tool):
+def test_recalled_text_cannot_be_added_again(tool):
     tool.execute("add", content="the launch is in May")
     told = tool.execute("search", query="launch")
     tool.execute("add", content=told.split("\n", 1)[1])
     assert tool.memory.stats()["count"] == 1
 
 
-def test_a_folder_that_cannot_be_made_is_an_error(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_created_is_an_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("FOLDLINE_HOME", str(tmp_path / "file" / "home"))
     with pytest.raises(StoreError, match="cannot be made"):

@@ -1,4 +1,4 @@
-"""The calls of the book run as they stand there, and a model gets an answer to any call."""
+"""The reference calls run unchanged, and a model gets an output for any call."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def create(notes: NoteTool, title: str = "依赖冲突问题", **more: Any) -> s
 
 
 @pytest.mark.requirement("T6")
-def test_the_seven_actions_of_the_book_run_as_written(notes: NoteTool) -> None:
+def test_the_seven_reference_actions_run_unchanged(notes: NoteTool) -> None:
     note_id = create(notes)
     note = notes.run({"action": "read", "note_id": note_id})
     assert note["metadata"]["title"] == "依赖冲突问题"
@@ -60,7 +60,7 @@ def test_the_seven_actions_of_the_book_run_as_written(notes: NoteTool) -> None:
 
 
 @pytest.mark.requirement("T6")
-def test_the_assistant_of_the_book_can_index_what_it_gets(notes: NoteTool) -> None:
+def test_the_reference_assistant_can_index_the_results(notes: NoteTool) -> None:
     create(notes)
     blockers = notes.run({"action": "list", "note_type": "blocker", "limit": 2})
     found = notes.run({"action": "search", "query": "第三方库", "limit": 3})
@@ -73,7 +73,7 @@ def test_the_assistant_of_the_book_can_index_what_it_gets(notes: NoteTool) -> No
 
 
 @pytest.mark.requirement("T6")
-def test_notes_made_in_the_same_second_after_a_deletion_are_apart(notes: NoteTool) -> None:
+def test_notes_created_in_the_same_second_after_a_deletion_are_distinct(notes: NoteTool) -> None:
     first = create(notes, "one")
     second = create(notes, "two")
     notes.run({"action": "delete", "note_id": first})
@@ -94,7 +94,7 @@ def test_the_newest_is_in_the_first_ten_and_pages_go_on(notes: NoteTool) -> None
 
 
 @pytest.mark.requirement("T6")
-def test_no_id_leads_out_of_the_workspace(notes: NoteTool, tmp_path: Path) -> None:
+def test_no_id_escapes_the_workspace(notes: NoteTool, tmp_path: Path) -> None:
     secret = tmp_path / "secret.md"
     secret.write_text("---\nid: secret\ntitle: s\n---\n\ns\n")
     for wrong in ("../secret", "../secret.md", str(secret), "..", "secret"):
@@ -111,14 +111,14 @@ def test_no_id_leads_out_of_the_workspace(notes: NoteTool, tmp_path: Path) -> No
         ({"action": "creat"}, "create"),
         ({"action": "create", "content": "x"}, "title"),
         ({"action": "create", "title": "x", "note_type": "idea"}, "note_type"),
-        ({"action": "read"}, "which note"),
+        ({"action": "read"}, "the id of a note"),
         ({"action": "search", "query": " "}, "query"),
         ({"action": "list", "limit": -1}, "limit"),
         ({"action": "create", "title": "x", "path": "/etc"}, "path"),
         ({"action": "progress", "note_id": "x"}, "no note"),
     ],
 )
-def test_a_call_that_makes_no_sense_says_what_to_mend(
+def test_an_invalid_call_names_the_problem(
     notes: NoteTool, call: dict[str, Any], why: str
 ) -> None:
     with pytest.raises(InputError, match=why):
@@ -128,7 +128,7 @@ def test_a_call_that_makes_no_sense_says_what_to_mend(
 
 
 @pytest.mark.requirement("E4.3")
-def test_tasks_are_notes_too(notes: NoteTool) -> None:
+def test_tasks_are_notes(notes: NoteTool) -> None:
     build = notes.execute("task", title="Build")
     ship = notes.execute("task", title="Ship", needs=[build])
     assert [one["state"] for one in notes.execute("tasks")] == ["ready", "waiting"]
@@ -142,7 +142,7 @@ def test_tasks_are_notes_too(notes: NoteTool) -> None:
         "note_id": ship, "title": "Ship", "state": "ready", "needs": [build],
     }  # fmt: skip
     notes.execute("progress", note_id=ship, status="cancelled")
-    with pytest.raises(InputError, match="what became"):
+    with pytest.raises(InputError, match="the new status"):
         notes.execute("progress", note_id=ship)
 
 
@@ -170,5 +170,5 @@ def test_the_most_notes_can_be_set(tmp_path: Path) -> None:
     first = create(notes)
     out = notes.tool.run({"action": "create", "title": "two"})
     assert out.code == ErrorCode.UNAVAILABLE
-    assert "holds 1 notes" in out.text
+    assert "the limit of 1 notes" in out.text
     assert [one["id"] for one in notes.run({"action": "list"})] == [first]

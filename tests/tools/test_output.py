@@ -45,11 +45,11 @@ def test_an_error_has_a_code_and_nothing_else_has_one():
         ({"stats": "x"}, "stats"),
     ],
 )
-def test_what_is_no_output_is_an_error_that_names_the_field(value, field):
+def test_an_invalid_output_is_an_error_that_names_the_field(value, field):
     with pytest.raises(InputError) as raised:
         ToolOutput.from_dict(value)
     assert raised.value.field == field
 
 
-def test_what_is_no_json_value_does_not_break_the_output():
+def test_a_value_that_is_not_json_does_not_break_the_output():
     assert "object" in ToolOutput("", data={"x": object()}).to_json()

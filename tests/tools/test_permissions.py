@@ -37,7 +37,7 @@ def names(tools):
 
 
 @pytest.mark.requirement("H13")
-def test_what_is_not_allowed_is_denied_functions_without_labels_first_of_all(registry):
+def test_tools_are_denied_by_default_above_all_functions_without_labels(registry):
     @registry.function
     def delete_all() -> str:
         """Delete everything."""
@@ -98,7 +98,7 @@ def test_no_attribute_of_a_view_can_widen_it(registry):
 
 
 @pytest.mark.parametrize("labels", ["read", {"Read"}, {""}, {3}])
-def test_what_is_no_label_is_an_error(labels):
+def test_an_invalid_label_is_an_error(labels):
     with pytest.raises(InputError, match="labels"):
         Permissions(labels)
     with pytest.raises(InputError, match="labels"):

@@ -40,7 +40,7 @@ def tools(session):
 
 
 @pytest.mark.requirement("F93")
-def test_what_was_removed_is_read_in_pages_whole_and_in_order(session, tools):
+def test_removed_content_is_read_in_pages_completely_and_in_order(session, tools):
     handle = add(session, 1, LINES)[:8]
     read, start, pages = "", 0, 0
     while True:
@@ -56,7 +56,7 @@ def test_what_was_removed_is_read_in_pages_whole_and_in_order(session, tools):
 
 
 @pytest.mark.requirement("F99")
-def test_a_page_is_never_put_away_again_by_being_recorded(session, tools):
+def test_recording_a_page_never_cuts_it_again(session, tools):
     handle = add(session, 1, LINES)[:8]
     for number in range(2, 8):
         output = tools.run("recall", {"handle": handle, "start": 0})
@@ -69,7 +69,7 @@ def test_a_page_is_never_put_away_again_by_being_recorded(session, tools):
 
 
 @pytest.mark.requirement("F99")
-def test_a_page_of_a_page_is_the_page_and_no_longer_chain_arises(session, tools):
+def test_recalled_pages_of_pages_do_not_grow(session, tools):
     handle = add(session, 1, LINES)[:8]
     texts = []
     for number in range(2, 6):
@@ -104,7 +104,7 @@ def test_lines_a_pattern_and_a_json_path_narrow_it_down(session, tools):
     assert "11: the value is 77" in hits
     value = add(session, 2, json.dumps({"a": {"b": ["found it"]}}))[:8]
     assert "found it" in tools.run("recall", {"handle": value, "path": "a.b[0]"}).text
-    # What a model leaves blank was not asked for.
+    # Arguments that a model leaves blank are ignored.
     blank = {"handle": handle, "lines": "5:5", "grep": "", "path": ""}
     assert "5: the value is 35" in tools.run("recall", blank).text
 
@@ -126,7 +126,7 @@ def test_lines_a_pattern_and_a_json_path_narrow_it_down(session, tools):
         ({"more": 1}, ErrorCode.INVALID_ARGUMENTS, "unknown"),
     ],
 )
-def test_what_cannot_be_recalled_is_told_with_what_to_do(session, tools, arguments, code, told):
+def test_a_failed_recall_is_reported_with_a_hint(session, tools, arguments, code, told):
     handle = add(session, 1, LINES[:900])[:8]
     given = {"handle": handle, **arguments}
     for output in (tools.run("recall", given), asyncio.run(tools.arun("recall", given))):
@@ -134,7 +134,7 @@ def test_what_cannot_be_recalled_is_told_with_what_to_do(session, tools, argumen
         assert told in output.text
 
 
-def test_a_session_that_is_closed_is_an_output(session, tools):
+def test_a_closed_session_returns_an_error_output(session, tools):
     handle = add(session, 1, LINES)[:8]
     session.close()
     output = tools.run("recall", {"handle": handle})
@@ -150,6 +150,6 @@ def test_the_async_twin_reads_the_same(session, tools):
     assert output.ok
 
 
-def test_an_empty_text_is_said_to_be_empty(session, tools):
+def test_an_empty_text_is_reported_as_empty(session, tools):
     handle = add(session, 1, "")[:8]
     assert tools.run("recall", {"handle": handle}).text == "[It is empty.]"

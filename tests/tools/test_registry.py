@@ -28,7 +28,7 @@ class Clock:
 
 
 class Flaky:
-    """A tool that fails until it is mended, and counts how often it was really run."""
+    """A tool that fails until it is repaired, and counts its runs."""
 
     def __init__(self, code=ErrorCode.EXECUTION):
         self.runs, self.works, self.code = 0, False, code
@@ -43,7 +43,7 @@ def tool(action, name="flaky", **rest):
 
 
 @pytest.mark.requirement("H12")
-def test_a_name_is_registered_once_replaced_on_purpose_and_taken_out():
+def test_a_name_is_registered_once_replaced_explicitly_and_removed():
     registry = ToolRegistry([tool(lambda _: ToolOutput("one"), "a")])
     with pytest.raises(InputError, match="two tools have the name 'a'"):
         registry.add(tool(lambda _: ToolOutput("two"), "a"))
@@ -54,12 +54,12 @@ def test_a_name_is_registered_once_replaced_on_purpose_and_taken_out():
     assert registry.run("a").code is ErrorCode.NOT_FOUND
     with pytest.raises(InputError, match="no tool"):
         registry.remove("a")
-    with pytest.raises(InputError, match="is no tool"):
+    with pytest.raises(InputError, match="is not a tool"):
         registry.add("a")
 
 
 @pytest.mark.requirement("H12")
-def test_functions_are_registered_plainly_and_as_decorators():
+def test_functions_are_registered_directly_and_by_decorator():
     registry = ToolRegistry()
 
     @registry.function
@@ -102,7 +102,7 @@ def test_many_threads_register_run_and_remove_at_once():
 
 
 @pytest.mark.requirement("H10", "H12")
-def test_a_tool_that_keeps_failing_is_paused_and_tried_once_after_a_while():
+def test_a_tool_that_keeps_failing_is_paused_and_retried_once_later():
     clock, flaky = Clock(), Flaky()
     registry = ToolRegistry([tool(flaky)], clock=clock)
     for _ in range(5):
@@ -123,7 +123,7 @@ def test_a_tool_that_keeps_failing_is_paused_and_tried_once_after_a_while():
 
 
 @pytest.mark.requirement("H10")
-def test_a_success_starts_the_count_anew_and_tools_are_independent():
+def test_a_success_resets_the_failures_and_tools_are_independent():
     flaky, other = Flaky(), Flaky()
     registry = ToolRegistry([tool(flaky), tool(other, "other")], clock=Clock())
     for works in (False, False, True, False, False):
@@ -150,7 +150,7 @@ def test_mistakes_of_the_model_and_unknown_names_pause_nothing(code):
 
 
 @pytest.mark.requirement("H10")
-def test_every_way_of_calling_asks_the_same_breaker():
+def test_all_call_methods_share_one_breaker():
     clock, flaky = Clock(), Flaky()
     registry = ToolRegistry([tool(flaky)], clock=clock)
     view = ToolView(registry, Permissions(allow={"flaky"}))
@@ -209,7 +209,7 @@ def test_a_half_open_tool_is_tried_by_one_caller_only_and_again_after_a_cancella
     "numbers",
     [{"seconds": -1}, {"parallel": 0}, {"longest": 10}, {"failures": -1}, {"pause": "a"}],
 )
-def test_settings_that_make_no_sense_are_errors(numbers):
+def test_invalid_settings_are_errors(numbers):
     with pytest.raises(BudgetError, match=f"tools.{next(iter(numbers))}"):
         ToolSettings(**numbers)
     with pytest.raises(BudgetError):

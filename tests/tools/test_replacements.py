@@ -21,7 +21,7 @@ def test_pieces_are_replaced_one_after_the_other():
         (Replacement("y", "y"), "the same"),
     ],
 )
-def test_a_piece_that_is_not_there_exactly_once_stops_everything(piece, words):
+def test_a_piece_that_does_not_match_exactly_once_changes_nothing(piece, words):
     with pytest.raises(InputError, match=words) as raised:
         apply_replacements("x x y", [Replacement("y", "x2"), Replacement("x2", "y"), piece])
     assert raised.value.field == "edits[2]"

@@ -15,7 +15,7 @@ def root(tmp_path):
 
 
 @pytest.mark.parametrize("name", [".env", "keys/id_rsa", "keys/../.env"])
-def test_a_file_that_may_hold_secrets_is_shown_only_when_a_person_says_yes(root, name):
+def test_a_sensitive_file_is_read_only_with_approval(root, name):
     asked = []
 
     def person(request):
@@ -30,18 +30,18 @@ def test_a_file_that_may_hold_secrets_is_shown_only_when_a_person_says_yes(root,
     assert len(asked) == 2
 
 
-def test_where_nobody_can_be_asked_it_is_not_shown(root):
+def test_without_an_approver_a_sensitive_file_is_not_read(root):
     refused = Workspace(root).read(".ENV" if (root / ".ENV").exists() else ".env")
     assert refused.code == "needs_approval"
     assert HIDDEN not in refused.text
 
 
 @pytest.mark.parametrize("name", ["notes.txt", ".env.example"])
-def test_other_files_and_examples_are_shown_without_a_question(root, name):
+def test_other_files_and_examples_are_read_without_approval(root, name):
     assert Workspace(root).read(name).text == HIDDEN
 
 
-def test_the_list_is_ones_own_to_choose(root):
+def test_the_list_of_patterns_is_configurable(root):
     assert Workspace(root, sensitive=()).read(".env").text == HIDDEN
     assert Workspace(root, sensitive=("*.txt",)).read("notes.txt").code == "needs_approval"
 
@@ -49,6 +49,6 @@ def test_the_list_is_ones_own_to_choose(root):
 @pytest.mark.parametrize(
     "path", [".env", ".ENV.local", "a/server.PEM", "home/.ssh/config", "prod.tfvars", ".netrc"]
 )
-def test_secrets_are_known_by_their_names(path):
+def test_secrets_are_recognized_by_name(path):
     assert is_sensitive(path.split("/"))
     assert not is_sensitive(["environment.py"])

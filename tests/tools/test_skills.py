@@ -19,7 +19,7 @@ def skill(folder, name, body="Do it for $ARGUMENTS.", description="How to do it.
 
 
 @pytest.mark.requirement("H15")
-def test_names_come_first_words_on_demand_and_files_after_that(tmp_path):
+def test_names_come_first_texts_on_demand_and_files_last(tmp_path):
     skill(tmp_path, "release", description="How a release is made.", checklist="1. Tag.")
     skill(tmp_path, "review")
     skills = Skills(tmp_path)
@@ -37,7 +37,7 @@ def test_names_come_first_words_on_demand_and_files_after_that(tmp_path):
 
 @pytest.mark.requirement("H15")
 @pytest.mark.parametrize("name", ["../release", "/etc", "release/..", "relase", "", "release\0"])
-def test_a_name_is_looked_up_and_never_a_path(tmp_path, name):
+def test_a_name_is_never_used_as_a_path(tmp_path, name):
     skill(tmp_path, "release", checklist="x")
     (tmp_path / "secret.md").write_text("secret")
     skills = Skills(tmp_path)
@@ -49,7 +49,7 @@ def test_a_name_is_looked_up_and_never_a_path(tmp_path, name):
 
 
 @pytest.mark.requirement("H15")
-def test_what_is_malformed_or_too_large_is_reported_and_the_others_are_there(tmp_path):
+def test_invalid_skills_are_reported_and_others_load(tmp_path):
     skill(tmp_path, "good")
     skill(tmp_path, "large", body="x" * LONGEST_BODY)
     skill(tmp_path, "wordy", description="x" * 1_025)
@@ -72,7 +72,7 @@ def test_what_is_malformed_or_too_large_is_reported_and_the_others_are_there(tmp
 
 
 @pytest.mark.requirement("H15")
-def test_links_lead_nowhere(tmp_path):
+def test_links_are_not_followed(tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "SKILL.md").write_text("---\nname: evil\ndescription: d\n---\nx")
@@ -91,7 +91,7 @@ def test_links_lead_nowhere(tmp_path):
 
 
 @pytest.mark.requirement("H15")
-def test_a_reload_finds_what_is_new_and_keeps_what_did_not_change(tmp_path):
+def test_a_reload_finds_new_skills_and_keeps_unchanged_ones(tmp_path):
     skill(tmp_path, "old")
     place = skill(tmp_path, "edited")
     skills = Skills(tmp_path)
@@ -107,14 +107,14 @@ def test_a_reload_finds_what_is_new_and_keeps_what_did_not_change(tmp_path):
 
 
 @pytest.mark.requirement("H15")
-def test_a_skill_that_still_stands_above_is_not_said_again(tmp_path):
+def test_a_skill_still_in_view_is_not_repeated(tmp_path):
     skill(tmp_path, "old")
     kept = set()
     skills = Skills(tmp_path, is_pinned=kept.__contains__)
     text = skills.load("old", "a").text
     kept.add(text.splitlines()[0])
     again = skills.load("old", "a")
-    assert "still stands above" in again.text
+    assert "already loaded above" in again.text
     assert not again.pinned
     assert skills.load("old", "b").pinned
 

@@ -46,7 +46,7 @@ def test_the_schema_is_a_copy_and_the_tool_is_its_own():
     assert made.schema("anthropic")["input_schema"]["properties"] == {"path": {"type": "string"}}
 
 
-def test_an_unknown_notation_is_an_error_that_names_the_near_one():
+def test_an_unknown_dialect_is_an_error_that_suggests_a_similar_one():
     with pytest.raises(InputError, match="Did you mean 'anthropic'"):
         tool().schema("antropic")
 
@@ -73,7 +73,7 @@ def test_it_runs_with_text_and_with_objects(arguments):
 @pytest.mark.parametrize(
     "arguments", ["{", "[]", "{}", {"path": 5}, {"path": "a", "x": 1}, None, 7]
 )
-def test_wrong_arguments_are_told_and_nothing_is_run(arguments):
+def test_wrong_arguments_are_reported_and_nothing_is_run(arguments):
     ran = []
     made = tool(lambda given: ran.append(given) or ToolOutput(""))
     for output in (made.run(arguments), asyncio.run(made.arun(arguments))):
@@ -84,7 +84,7 @@ def test_wrong_arguments_are_told_and_nothing_is_run(arguments):
 
 
 @pytest.mark.requirement("H11")
-def test_whatever_a_tool_raises_comes_back_as_an_output():
+def test_exceptions_of_a_tool_become_an_error_output():
     def failing(error):
         def action(_):
             raise error
@@ -108,7 +108,7 @@ def test_whatever_a_tool_raises_comes_back_as_an_output():
             assert len(output.text) < 600
 
 
-def test_who_interrupts_is_not_answered():
+def test_an_interrupt_is_raised():
     def interrupted(_):
         raise KeyboardInterrupt
 
@@ -116,7 +116,7 @@ def test_who_interrupts_is_not_answered():
         tool(interrupted).run({"path": "a"})
 
 
-def test_a_tool_that_returns_something_else_is_told():
+def test_an_invalid_return_value_is_reported():
     output = tool(lambda _: "text").run({"path": "a"})
     assert (output.code, output.text) == (
         ErrorCode.INTERNAL,
@@ -162,7 +162,7 @@ def test_a_cancellation_is_raised():
 
 
 @pytest.mark.requirement("H11")
-def test_a_tool_that_is_not_there_is_an_output_that_names_the_near_one():
+def test_an_unknown_tool_is_an_output_that_suggests_a_similar_one():
     box = Toolbox([tool(), tool(name="write")])
     for output in (box.run("raed", {}), asyncio.run(box.arun("raed", {}))):
         assert output.code is ErrorCode.NOT_FOUND
@@ -199,7 +199,7 @@ def test_every_name_of_the_package_is_found_and_another_one_is_not():
 
 
 @pytest.mark.requirement("H12")
-def test_a_tool_that_wants_to_end_the_program_has_failed():
+def test_a_tool_that_raises_system_exit_has_failed():
     def leave(_):
         raise SystemExit(3)
 

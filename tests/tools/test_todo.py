@@ -32,7 +32,7 @@ def test_a_list_is_set_whole_and_recapped():
     assert [item.content for item in todos.items] == ["item 0", "item 1"]
 
 
-def test_a_long_recap_is_shortened_and_an_empty_one_says_so():
+def test_a_long_recap_is_shortened_and_an_empty_list_is_reported():
     assert recap([Todo(f"t{n}") for n in range(9)]) == "[0/9] pending: t0, t1, t2 and 6 more"
     assert recap([Todo("a", "completed"), Todo("b", "in_progress")]) == "[1/2] in progress: b"
     assert recap([]) == "[0/0] the list is empty"
@@ -42,9 +42,9 @@ def test_a_long_recap_is_shortened_and_an_empty_one_says_so():
 @pytest.mark.parametrize(
     ("todos", "told"),
     [
-        (listed("in_progress", "in_progress"), "2 items are in progress, and one at most may be"),
+        (listed("in_progress", "in_progress"), "2 items are in progress; at most one is allowed"),
         ([{"content": "", "status": "pending"}], "todos[0].content"),
-        ([{"content": "  \n", "status": "pending"}], "todos[0].content: it says nothing"),
+        ([{"content": "  \n", "status": "pending"}], "todos[0].content: it is empty"),
         (listed("doing"), "'doing' is not one of pending, in_progress, completed"),
         (listed(None), "todos[0].status: string expected"),
         ([{"content": "a"}], "todos[0].status: missing"),
@@ -56,7 +56,7 @@ def test_a_long_recap_is_shortened_and_an_empty_one_says_so():
         ([{"content": "x" * 501, "status": "pending"}], "at most 500 characters"),
     ],
 )
-def test_a_list_that_makes_no_sense_changes_nothing(todos, told):
+def test_an_invalid_list_changes_nothing(todos, told):
     made = TodoTool()
     made.write(FOUR)
     for output in (made.write(todos), made.tool.run({"todos": todos})):
@@ -74,7 +74,7 @@ def test_a_list_may_come_as_json_text():
 
 
 @pytest.mark.requirement("H16")
-def test_a_list_is_kept_in_its_file_and_taken_up_again(tmp_path):
+def test_a_list_is_stored_in_its_file_and_loaded_again(tmp_path):
     path = tmp_path / "todo.json"
     TodoTool(path).write(FOUR)
     stored = json.loads(path.read_text())
@@ -109,15 +109,15 @@ def test_words_of_any_script_are_kept(tmp_path):
         "\xff",
     ],
 )
-def test_a_file_that_is_no_list_is_an_error_and_stays_as_it_is(tmp_path, text):
+def test_an_invalid_file_is_an_error_and_stays_unchanged(tmp_path, text):
     path = tmp_path / "todo.json"
     path.write_text(text, encoding="latin-1")
-    with pytest.raises(StoreError, match=r"todo\.json is no to-do list"):
+    with pytest.raises(StoreError, match=r"todo\.json is not a to-do list"):
         TodoTool(path)
     assert path.read_text(encoding="latin-1") == text
 
 
-def test_a_place_that_cannot_be_read_is_an_error(tmp_path):
+def test_an_unreadable_path_is_an_error(tmp_path):
     with pytest.raises(StoreError, match="cannot be read"):
         TodoTool(tmp_path)
 
@@ -148,7 +148,7 @@ def test_a_write_that_fails_half_way_leaves_the_old_file(tmp_path, monkeypatch):
     assert len(todos.items) == 4
 
 
-def test_many_threads_leave_one_whole_list(tmp_path):
+def test_concurrent_writes_leave_one_complete_list(tmp_path):
     path = tmp_path / "t.json"
     todos = TodoTool(path)
 
@@ -165,7 +165,7 @@ def test_many_threads_leave_one_whole_list(tmp_path):
     assert not any(found.name.startswith(".") for found in tmp_path.iterdir())
 
 
-def test_the_file_is_not_for_others(tmp_path):
+def test_the_file_is_private(tmp_path):
     path = Path(tmp_path / "t.json")
     TodoTool(path).write(FOUR)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

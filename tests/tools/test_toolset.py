@@ -1,4 +1,4 @@
-"""How the tools of a set are run: side by side or alone, in time, and bounded."""
+"""How tools run: concurrently or alone, with timeouts and limits."""
 
 import asyncio
 import threading
@@ -12,7 +12,7 @@ ANY = {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalPr
 
 
 class Crowd:
-    """Runs of tools that wait for each other; knows how many there were at once."""
+    """Concurrent runs that wait for each other; records their maximum number."""
 
     def __init__(self):
         self.inside, self.most, self.order = 0, 0, []
@@ -60,7 +60,7 @@ def test_a_call_that_changes_something_waits_for_those_before_it_and_runs_alone(
 
 
 @pytest.mark.requirement("H20")
-def test_a_tool_that_is_registered_by_the_call_before_counts_as_what_it_is_now():
+def test_a_tool_replaced_by_an_earlier_call_is_classified_at_its_turn():
     crowd = Crowd()
     registry = registry_of(crowd)
     changes = Tool("read", "A tool.", ANY, lambda _: ToolOutput(""), crowd.run, labels={"write"})
@@ -76,7 +76,7 @@ def test_a_tool_that_is_registered_by_the_call_before_counts_as_what_it_is_now()
 
 
 @pytest.mark.requirement("H20")
-def test_a_plain_tool_that_hangs_is_given_up_in_time_and_holds_up_nobody():
+def test_a_blocking_tool_times_out_without_blocking_others():
     gate = threading.Event()
     registry = ToolRegistry()
     labels = frozenset({"read"})
@@ -91,7 +91,7 @@ def test_a_plain_tool_that_hangs_is_given_up_in_time_and_holds_up_nobody():
 
 
 @pytest.mark.requirement("H20")
-def test_a_tool_that_ignores_its_cancellation_is_given_up_in_time_too():
+def test_a_tool_that_ignores_cancellation_times_out():
     async def main():
         gate = asyncio.Event()
 
@@ -112,7 +112,7 @@ def test_a_tool_that_ignores_its_cancellation_is_given_up_in_time_too():
 
 
 @pytest.mark.requirement("H20")
-def test_a_cancellation_ends_what_runs_begins_nothing_more_and_counts_as_no_failure():
+def test_a_cancellation_ends_running_calls_starts_no_others_and_is_no_failure():
     async def main():
         began, ended = asyncio.Event(), []
 
@@ -158,7 +158,7 @@ def test_a_plain_tool_whose_loop_ends_before_its_turn_never_runs():
     assert all(call.cancelled() for call in calls)
 
 
-def test_leaving_off_in_the_middle_cancels_the_rest():
+def test_closing_the_iterator_cancels_the_remaining_calls():
     async def main():
         gate, ended = asyncio.Event(), []
 
@@ -181,7 +181,7 @@ def test_leaving_off_in_the_middle_cancels_the_rest():
     assert asyncio.run(main()) == ("first", [1, 2])
 
 
-def test_a_text_that_is_too_long_or_no_unicode_is_mended():
+def test_a_too_long_or_invalid_text_is_repaired():
     registry = ToolRegistry(
         [
             Tool("long", "A tool.", ANY, lambda _: ToolOutput("a" * 9_000 + "THE END")),
@@ -198,7 +198,7 @@ def test_a_text_that_is_too_long_or_no_unicode_is_mended():
     assert bound_output(short, 1_000) is short
 
 
-def test_several_sets_are_one_and_the_first_counts():
+def test_several_toolsets_combine_and_the_first_wins():
     one = ToolRegistry([Tool("a", "A tool.", ANY, lambda _: ToolOutput("first"))])
     two = ToolRegistry(
         [Tool(name, "A tool.", ANY, lambda _: ToolOutput("second")) for name in ("a", "b")]

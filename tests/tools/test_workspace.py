@@ -27,13 +27,13 @@ def left_over(root):
 @pytest.mark.requirement("H18")
 def test_lines_are_read_from_an_offset_up_to_a_limit(root):
     output = Workspace(root).read("a.txt", 2, 3)
-    assert output.text == "three\nfour\nfive\n[Lines 3 to 5 of 6. Go on with offset=5.]"
+    assert output.text == "three\nfour\nfive\n[Lines 3 to 5 of 6. Continue with offset=5.]"
     assert output.status == "partial"
     assert Workspace(root).read("a.txt", 9).text == "[The file has 6 lines.]"
     assert Workspace(root).read("a.txt").text == (root / "a.txt").read_text()
 
 
-def test_what_is_shown_is_bounded_in_lines_and_in_characters(root):
+def test_a_read_is_limited_in_lines_and_in_characters(root):
     (root / "long.txt").write_text("x" * 500 + "\nend\n")
     bounds = FileBounds(lines=2, characters=100, size=1_000)
     workspace = Workspace(root, bounds=bounds)
@@ -57,14 +57,14 @@ def test_what_is_shown_is_bounded_in_lines_and_in_characters(root):
         ("nul", b"a\0b", ErrorCode.NOT_TEXT),
     ],
 )
-def test_what_cannot_be_read_says_why(root, name, data, code):
+def test_an_unreadable_file_is_reported_with_the_reason(root, name, data, code):
     if data is not None:
         (root / name).write_bytes(data)
     assert Workspace(root).read(name).code is code
     assert Workspace(root).read("../x").code is ErrorCode.INVALID_ARGUMENTS
 
 
-def test_an_empty_file_says_so(root):
+def test_an_empty_file_is_reported_as_empty(root):
     (root / "empty").write_text("")
     assert Workspace(root).read("empty").text == "[It is empty.]"
 
@@ -105,7 +105,7 @@ def test_the_second_of_two_writers_gets_a_conflict_even_in_the_same_instant(root
 
 
 @pytest.mark.requirement("H18")
-def test_a_version_that_is_given_and_stale_is_a_conflict(root):
+def test_a_stale_expected_version_is_a_conflict(root):
     workspace = Workspace(root)
     version = workspace.read("a.txt").data["version"]
     changed = workspace.write("a.txt", "new", version=version)
@@ -128,7 +128,7 @@ def test_several_edits_are_made_all_or_none_and_old_text_must_be_unique(root):
 
 
 @pytest.mark.requirement("H18")
-def test_earlier_versions_are_kept_bounded_and_put_back(root):
+def test_earlier_versions_are_kept_limited_and_restored(root):
     workspace = Workspace(root, bounds=FileBounds(backups=2), clock=lambda: 1_700_000_000.0)
     workspace.read("a.txt")
     first = (root / "a.txt").read_text()
@@ -149,7 +149,7 @@ def test_earlier_versions_are_kept_bounded_and_put_back(root):
 
 @pytest.mark.requirement("H18")
 @pytest.mark.parametrize("path", [".git/hooks/pre-commit", "sub/.GIT/config", ".foldline/x"])
-def test_nothing_is_written_where_git_or_the_backups_are(root, path):
+def test_git_and_backup_folders_are_never_written(root, path):
     output = Workspace(root).write(path, "#!/bin/sh")
     assert output.code is ErrorCode.DENIED
     assert not (root / path).exists()
@@ -200,7 +200,7 @@ def session_of(root):
 
 
 def call(session, workspace, number, **arguments):
-    """Have a model read a file, and record what it saw."""
+    """Read a file as a model, and record the output."""
     made = {"name": "read_file", "arguments": json.dumps(arguments)}
     calls = [{"id": number, "type": "function", "function": made}]
     session.append({"role": "assistant", "content": None, "tool_calls": calls})
@@ -211,7 +211,7 @@ def call(session, workspace, number, **arguments):
 
 
 @pytest.mark.requirement("H18", "F71")
-def test_a_file_that_is_still_in_view_is_not_shown_again_until_it_was_evicted(root):
+def test_a_file_still_in_view_is_not_repeated_until_it_is_evicted(root):
     with session_of(root) as session:
         workspace = Workspace(root, is_in_view=session.is_in_view)
         (root / "a.txt").write_text("".join(f"line {n} of the file\n" for n in range(300)))
@@ -230,7 +230,7 @@ def test_a_file_that_is_still_in_view_is_not_shown_again_until_it_was_evicted(ro
 
 
 @pytest.mark.requirement("H18", "F71")
-def test_a_stub_that_stays_does_not_stand_for_a_text_that_went(root):
+def test_a_remaining_stub_does_not_replace_an_evicted_text(root):
     shown = {"a.txt"}
     workspace = Workspace(root, is_in_view=shown.__contains__)
     whole = workspace.read("a.txt").text

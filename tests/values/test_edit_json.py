@@ -85,7 +85,7 @@ edits = (
 
 
 def everything(value: object) -> str:
-    """Equality of messages ignores envelopes; their representation with raw does not."""
+    """Return a representation with envelopes, which equality of messages ignores."""
     if isinstance(value, tuple):
         return repr([everything(item) for item in value])
     if hasattr(value, "__dataclass_fields__"):
@@ -95,20 +95,20 @@ def everything(value: object) -> str:
 
 
 @given(st.lists(edits, max_size=4).map(tuple))
-def test_edits_come_back_exactly_through_json_text(made):
+def test_edits_round_trip_exactly_through_json_text(made):
     text = json.dumps(edits_to_json(made))
 
     assert everything(edits_from_json(json.loads(text))) == everything(made)
 
 
 @given(messages)
-def test_messages_come_back_exactly_with_their_envelopes(message):
+def test_messages_round_trip_exactly_with_their_envelopes(message):
     text = json.dumps(message_to_json(message))
 
     assert everything(message_from_json(json.loads(text))) == everything(message)
 
 
-def test_the_note_of_a_repair_keeps_its_wire_original_and_that_it_was_changed():
+def test_a_repair_note_keeps_its_wire_original_and_its_changed_state():
     wire = {"role": "tool", "tool_call_id": "lost", "content": "42"}
     result = ToolResult("lost", (Text("42", raw="42"),), raw=wire)
     orphan = Message("tool", (result,), wire, "openai-chat")
@@ -135,7 +135,7 @@ def test_objects_of_a_wire_pass_through_freeze_and_thaw():
 @pytest.mark.parametrize(
     "value", [None, [], {}, {"schema": "foldline.edits/2", "edits": []}, "foldline.edits/1"]
 )
-def test_another_schema_is_refused_by_name(value):
+def test_another_schema_is_rejected_by_name(value):
     with pytest.raises(InputError, match=r"foldline\.edits/1"):
         edits_from_json(value)
 
@@ -151,7 +151,7 @@ def test_another_schema_is_refused_by_name(value):
         {"type": "fold", "messages": ["a"], "snapshot": {"role": "user", "parts": [{"type": 1}]}},
     ],
 )
-def test_what_is_no_edit_is_refused_with_its_position(item):
+def test_a_malformed_edit_is_rejected_with_its_position(item):
     good = {"type": "drop", "messages": ["a"], "kind": "window"}
 
     with pytest.raises(InputError) as caught:

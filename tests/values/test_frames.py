@@ -63,7 +63,7 @@ QUEUED_END = "Please address this message and continue with your tasks."
         (seal_text(f"{ATTACHMENT_HEADER}: files]\nFile"), "document"),
     ],
 )
-def test_what_an_agent_sends_alone_is_known(text, kind):
+def test_messages_of_only_frames_are_recognised(text, kind):
     assert set(kinds(text)) == {kind}
     assert user_words(U(text)) == ""
     assert not has_words(U(text))
@@ -103,7 +103,7 @@ def test_what_an_agent_sends_alone_is_known(text, kind):
         ("see\n--- Content from referenced files ---\nx\n--- End of content ---", "see"),
     ],
 )
-def test_the_words_of_the_user_are_found_beside_frames(text, words):
+def test_user_words_are_found_beside_frames(text, words):
     assert user_words(U(text)) == words
     assert has_words(U(text))
 
@@ -125,7 +125,7 @@ def test_the_words_of_the_user_are_found_beside_frames(text, words):
         "",
     ],
 )
-def test_what_is_quoted_or_unclosed_or_unknown_is_words(text):
+def test_quoted_unclosed_and_unknown_tags_are_words(text):
     assert set(kinds(text)) <= {"words"}
 
 
@@ -135,7 +135,7 @@ def test_rules_that_mention_a_tag_are_still_one_frame():
     assert kinds(text) == ["rules"]
 
 
-def test_the_command_of_a_menu_without_arguments_is_no_request():
+def test_a_menu_command_without_arguments_is_not_a_request():
     text = (
         "<command-name>/clear</command-name>\n<command-message>clear</command-message>\n"
         "<command-args></command-args>"
@@ -143,12 +143,12 @@ def test_the_command_of_a_menu_without_arguments_is_no_request():
     assert not has_words(U(text))
 
 
-def test_parts_are_taken_one_by_one():
+def test_parts_are_split_one_by_one():
     message = Message("user", (Text(REMINDER), Text("fix it"), Text(REMINDER)))
     assert user_words(message) == "fix it"
 
 
-def test_an_image_says_something_and_an_agents_message_does_not():
+def test_an_image_counts_as_words_and_an_agents_message_does_not():
     assert has_words(Message("user", (Media("image"),)))
     assert not has_words(Message("user", (Text("told"),), origin="snapshot"))
     assert not has_words(A("words"))
@@ -184,7 +184,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES | st.text(max_size=3), max_size=30).map("".join))
-def test_the_segments_are_the_text_whatever_it_is(text):
+def test_the_segments_join_to_any_text(text):
     assert "".join(segment.text for segment in segments(text)) == text
 
 
@@ -230,7 +230,7 @@ FRAMES = (
 
 @pytest.mark.corpus
 @requires_corpus
-def test_no_frame_of_a_real_transcript_is_taken_for_the_task():
+def test_no_frame_of_a_real_transcript_is_the_task():
     found = 0
     for path in corpus_files("claude-code", "codex", "gemini", "pi", "langchain", "openhands"):
         try:

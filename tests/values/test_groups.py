@@ -32,7 +32,7 @@ def test_interleaved_calls_are_one_group():
     ]
 
 
-def test_a_result_that_comes_late_still_belongs_to_its_call():
+def test_a_late_result_still_belongs_to_its_call():
     assert members(U("t"), A(c("1")), U("hurry"), A("thinking aloud"), T("1"), A("done")) == [
         (0,),
         (1, 4),
@@ -42,7 +42,7 @@ def test_a_result_that_comes_late_still_belongs_to_its_call():
     ]
 
 
-def test_reasoning_that_stands_alone_moves_with_what_the_model_did_next():
+def test_separate_reasoning_moves_with_the_models_next_message():
     thought = Message("assistant", (Thinking("hm"),))
     assert members(U("t"), thought, A(c("1")), T("1")) == [(0,), (1, 2, 3)]
     assert members(U("t"), thought, U("?")) == [(0,), (1,), (2,)]
@@ -54,7 +54,7 @@ def test_ids_that_repeat_pair_by_occurrence():
     assert pair(messages).answers == {Site(0, 0): Site(1, 0), Site(2, 0): Site(3, 0)}
 
 
-def test_a_call_that_died_takes_no_result_from_a_later_one_of_the_same_id():
+def test_an_abandoned_call_takes_no_result_of_a_later_one_with_the_same_id():
     messages = (A(c("1")), U("go on"), A(c("1")), T("1", "b"), A(c("1")), T("1", "d"))
     pairing = pair(messages)
     assert pairing.answers == {Site(2, 0): Site(3, 0), Site(4, 0): Site(5, 0)}
@@ -78,7 +78,7 @@ def test_a_second_result_of_a_call_is_late_and_in_the_group_of_the_call():
     assert states(*messages) == ["broken", "closed"]
 
 
-def test_a_result_without_a_call_is_broken_and_no_error():
+def test_a_result_without_a_call_is_broken_but_not_an_error():
     assert pair((T("zz"),)).orphans == (Site(0, 0),)
     assert states(T("zz"), U("go on")) == ["broken", "closed"]
 
@@ -94,7 +94,7 @@ def test_a_result_without_a_call_is_broken_and_no_error():
         ((A(c("1")), T("1")), "closed"),
     ],
 )
-def test_a_call_is_pending_while_nobody_went_on_without_it(messages, state):
+def test_a_call_is_pending_until_the_conversation_continues_without_it(messages, state):
     assert states(*messages)[0] == state
     if state != "closed":
         waiting = pending_calls(messages, [Site(0, 0)])

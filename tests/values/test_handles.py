@@ -8,7 +8,7 @@ from foldline.values.handles import Handles, Register, handles, part_handle
 from foldline.values.messages import Message, Text
 
 
-def test_a_handle_is_the_shortest_beginning_of_an_id_that_is_unique():
+def test_a_handle_is_the_shortest_unique_prefix_of_an_id():
     messages = log(*(U(str(n)) for n in range(500)))
     found = handles(messages)
     assert len(set(found.values())) == 500
@@ -16,7 +16,7 @@ def test_a_handle_is_the_shortest_beginning_of_an_id_that_is_unique():
     assert all(len(handle) >= 6 for handle in found.values())
 
 
-def test_ids_that_begin_alike_get_longer_handles():
+def test_ids_with_a_common_prefix_get_longer_handles():
     alike = [replace(U("x"), id=prefix * 8) for prefix in ("abcd", "abce", "1234")]
     alike[1] = replace(alike[1], id="abcdabcdffff" + "0" * 20)
     found = handles(alike)
@@ -25,7 +25,7 @@ def test_ids_that_begin_alike_get_longer_handles():
     assert found[alike[2].id] == "123412"
 
 
-def test_the_handle_of_a_part_has_its_position_where_there_are_several():
+def test_the_handle_of_a_part_has_its_position_if_there_are_several():
     two = Message("user", (Text("a"), Text("b")))
     assert part_handle("abc123", two, 1) == "abc123.1"
     assert part_handle("abc123", U("a"), 0) == "abc123"
@@ -33,7 +33,7 @@ def test_the_handle_of_a_part_has_its_position_where_there_are_several():
 
 
 @given(st.lists(st.text("0123", min_size=9, max_size=9), unique=True, max_size=40), st.data())
-def test_handles_that_are_looked_up_are_those_of_all_at_once(ids, data):
+def test_handles_on_demand_equal_those_computed_at_once(ids, data):
     numbers = [f"aaaa{number}" for number in ids]
     cut = data.draw(st.integers(0, len(numbers)))
     beside = [Message("user", (), id=number) for number in numbers[cut // 2 :]]
@@ -48,7 +48,7 @@ def test_handles_that_are_looked_up_are_those_of_all_at_once(ids, data):
     assert "ffff" not in found
 
 
-def test_a_register_that_has_grown_a_lot_knows_every_id(monkeypatch):
+def test_a_large_register_finds_every_id(monkeypatch):
     monkeypatch.setattr("foldline.values.handles.LATE", 7)
     numbers = [f"{number * 7919 % 1_000:06d}" for number in range(500)]
     register = Register(numbers[:50])

@@ -29,13 +29,13 @@ def test_the_same_message_has_the_same_id_in_another_process():
     assert done.stdout.strip() == content_hash(U("你好 👋 \ud800"))
 
 
-def test_an_id_says_nothing_about_the_envelope():
+def test_an_id_does_not_depend_on_the_envelope():
     bare = U("hi")
     wrapped = Message("user", (Text("hi", raw={"x": 1}),), raw={"y": 2}, dialect="gemini")
     assert content_hash(bare) == content_hash(wrapped)
 
 
-def test_what_is_said_where_makes_a_difference():
+def test_an_id_depends_on_text_and_position_of_parts():
     texts = [
         U("ab"),
         A("ab"),
@@ -59,7 +59,7 @@ def test_repeated_messages_get_ids_by_occurrence():
     assert [m.id for m in identify([U("ok"), U("ok")])] == [m.id for m in first[:2]]
 
 
-def test_ids_that_are_taken_are_not_given_again():
+def test_taken_ids_are_not_reused():
     (first,) = identify([U("ok")])
     (second,) = identify([U("ok")], taken=[first.id])
     assert first.id != second.id
@@ -100,16 +100,16 @@ def test_texts_with_half_a_surrogate_pair_make_an_id_too():
         ([float("nan")], [float("nan")], 0),
     ],
 )
-def test_it_counts_up_to_the_first_difference(left, right, length):
+def test_the_shared_length_ends_at_the_first_difference(left, right, length):
     assert shared_length(left, right) == shared_length(right, left) == length
 
 
-def test_an_item_is_equal_to_itself_whatever_it_says():
+def test_an_item_is_always_equal_to_itself():
     item = float("nan")
     assert shared_length([item], [item]) == 1
 
 
-def test_what_counts_as_the_same_is_up_to_the_caller():
+def test_the_caller_defines_equality():
     one, other = [1], [1]
     assert shared_length([one, one], [one, other], is_) == 1
     assert shared_length(["a", "b"], [1, 2], lambda word, number: ord(word) == number + 96) == 2

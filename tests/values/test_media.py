@@ -78,7 +78,7 @@ def test_damaged_files_never_raise(tail: bytes, head: bytes) -> None:
 
 
 @given(st.text(max_size=100))
-def test_text_that_is_no_base64_never_raises(text: str) -> None:
+def test_text_that_is_not_base64_never_raises(text: str) -> None:
     size = image_size_base64(text)
     assert size is None or min(size) > 0
 

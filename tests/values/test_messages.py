@@ -23,7 +23,7 @@ def test_nothing_about_a_message_can_be_changed_in_place():
         message.parts[0].text = "bye"
 
 
-def test_a_changed_part_gives_a_new_message_that_is_no_longer_what_the_wire_said():
+def test_a_changed_part_gives_a_new_message_that_is_not_intact():
     message = Message("user", (Text("a"), Text("b")), raw={"role": "user"}, dialect="anthropic")
     changed = message.with_part(1, Text("c"))
     assert changed.text == "a\nc"
@@ -36,7 +36,7 @@ def test_wire_originals_do_not_make_messages_unequal():
     assert Message("user", (Text("a", raw=1),), raw=1, id="x") == Message("user", (Text("a"),))
 
 
-def test_the_text_of_a_result_leaves_media_out():
+def test_the_text_of_a_result_omits_media():
     result = ToolResult("1", (Text("a"), Media("image"), Opaque("x", "b")))
     assert result.text == "a\nb"
     assert ToolResult("1", ()).text == ""
@@ -56,7 +56,7 @@ def test_the_text_of_a_result_leaves_media_out():
         (Message("user", ()), False),
     ],
 )
-def test_a_user_speaks_only_where_a_person_said_something(message, spoken):
+def test_a_message_is_from_the_user_only_with_text_of_a_person(message, spoken):
     assert message.is_from_user() is spoken
 
 
@@ -67,7 +67,7 @@ def test_calls_and_results_are_found_among_other_parts():
     assert T("1").results[0].call_id == "1"
 
 
-def test_a_model_reads_everything_but_media_and_what_was_left_out():
+def test_visible_texts_are_everything_but_media_and_omitted_parts():
     message = Message(
         "assistant",
         (Thinking("hm"), Text("a"), ToolCall("1", "run", "{}"), Omitted("clear"), Media("image")),
@@ -76,5 +76,5 @@ def test_a_model_reads_everything_but_media_and_what_was_left_out():
     assert list(visible_texts(T("1", "out"))) == ["out"]
 
 
-def test_usage_counts_everything_that_is_in_the_window_afterwards():
+def test_usage_counts_everything_in_the_window_after_the_answer():
     assert Usage(1_000, 500, 200, 100).total == 1_800

@@ -1,4 +1,4 @@
-"""Observations: outputs in the user's name are known, and words of the user are not taken so."""
+"""Observations: command outputs in the user's role are recognised, user words are not."""
 
 import json
 
@@ -17,13 +17,13 @@ def test_sentences_are_prose_and_code_is_not():
     assert not is_prose("")
 
 
-def test_no_observations_are_looked_for_where_there_are_tool_calls():
+def test_with_tool_calls_there_are_no_observations():
     plain = (U("t"), A("```\nls\n```"), U("a.py"))
     assert observations(plain) == {2: False}
     assert observations((*plain, A(c("1")), T("1"))) == {}
 
 
-def test_what_a_shell_prompts_is_output_and_another_task_is_the_users():
+def test_shell_output_is_an_observation_and_another_task_is_not():
     task = "We solve the following issue within our repository.\nISSUE: it fails\nbash-$"
     ran = "The command that you gave ran successfully and it did not produce any output.\nbash-$"
     messages = [U(task)]
@@ -34,7 +34,7 @@ def test_what_a_shell_prompts_is_output_and_another_task_is_the_users():
 
 
 @pytest.mark.parametrize("text", ["<command>\n", "```bash\n", "letters", "\u3000", " \n"])
-def test_hostile_text_is_looked_through_in_linear_time(text):
+def test_hostile_text_is_searched_in_linear_time(text):
     def look(made):
         shell = (U("t"), A(f"I look.\n```\n{made}\n```"), U(made), A("```\nls\n```"), U(made))
         return with_calls(shell, {2: True, 4: True}), is_prose(made), observations(shell)
@@ -49,7 +49,7 @@ def test_hostile_text_is_looked_through_in_linear_time(text):
         ("```sh\nls\n```\nThen:\n```sh\npwd\ndate\n```", "```sh\nls\n```\nThen:\n", "pwd\ndate"),
     ],
 )
-def test_a_command_at_the_end_is_a_call_and_what_came_of_it_its_result(acted, words, command):
+def test_a_command_at_the_end_is_a_call_and_its_output_the_result(acted, words, command):
     task, call, result = with_calls((U("t"), A(acted), U("out\nput")), {2: False})
     assert task == U("t")
     text, made = call.parts
@@ -60,12 +60,12 @@ def test_a_command_at_the_end_is_a_call_and_what_came_of_it_its_result(acted, wo
     assert result.parts == (ToolResult(made.id, (Text("out\nput"),), made.name),)
 
 
-def test_what_a_person_answers_to_a_command_is_no_result_of_it():
+def test_a_persons_answer_to_a_command_is_not_its_result():
     answered = (U("t"), A("```\nls\n```"), U("no, use find instead"))
     assert with_calls(answered, {})[2] == answered[2]
 
 
-def test_where_a_shell_stands_is_no_part_of_what_it_gave_out():
+def test_shell_state_is_not_part_of_the_output():
     at = "(Open file: n/a)\n(Current directory: /src)\nbash-$"
     acted = A("```\nls\n```")
     for text, output in ((f"a.py (1)\n{at}", "a.py (1)"), (at, ""), ("(a)\nb", "(a)\nb")):
@@ -73,7 +73,7 @@ def test_where_a_shell_stands_is_no_part_of_what_it_gave_out():
         assert result.results[0].text == output
 
 
-def test_a_line_in_parentheses_that_says_something_else_stays_before_a_prompt():
+def test_another_line_in_parentheses_before_a_prompt_is_kept():
     messages = [U("t")]
     for number in range(4):
         messages += [A("```\nmake\n```"), U(f"{number}\n(Error: disk is full)\nbash-$")]
@@ -86,7 +86,7 @@ def test_a_line_in_parentheses_that_says_something_else_stays_before_a_prompt():
 @pytest.mark.parametrize(
     "text", ["linking\n(Error: disk is full)", "x = 1\n(Build FAILED)", "(No matches)", "93%"]
 )
-def test_nothing_is_cut_off_an_output_where_no_shell_prompts(text):
+def test_without_a_shell_prompt_an_output_is_whole(text):
     task, acted = U("t"), A("```\nls\n```")
     messages = (task, acted, U(text))
     assert with_calls(messages, observations(messages))[2].results[0].text == text
@@ -96,25 +96,25 @@ def test_nothing_is_cut_off_an_output_where_no_shell_prompts(text):
     "words",
     ["go on", "Now mend src/lock.py.", "Raise it to 50%", "in C#", "ok 👍", "Permission denied"],
 )
-def test_words_without_a_sentence_are_no_certain_output_however_often_they_are_said(words):
+def test_words_without_a_sentence_are_never_a_certain_output(words):
     acted = A("```\nls\n```")
     assert not any(observations((U("t"), *((acted, U(words)) * 4))).values())
     snapshot = U(seal_text(f"{SNAPSHOT_HEADER}: quotes]"))
     assert 1 not in observations((snapshot, U(words), acted))
 
 
-def test_a_closing_tag_is_no_prompt():
+def test_a_closing_tag_is_not_a_prompt():
     acted, said = A("```\nls\n```"), U("<feedback>\nNever touch b.py.\n</feedback>")
     assert not any(observations((U("t"), *((acted, said) * 4))).values())
 
 
-def test_what_a_folded_command_gave_out_is_an_output_though_that_is_not_certain():
+def test_the_output_of_a_folded_command_is_an_uncertain_observation():
     snapshot, acted = U(seal_text(f"{SNAPSHOT_HEADER}: quotes]")), A("```\nls\n```")
     assert observations((snapshot, U("a.py\nbash-$"), acted, U("b.py"))) == {1: False, 3: False}
     assert observations((snapshot, U("x = 1\n" * 500), acted)) == {1: False}
     assert observations((snapshot, U("Now mend b.py."), acted)) == {}
 
 
-def test_who_talks_with_a_person_and_shows_code_runs_no_commands():
+def test_an_agent_that_quotes_code_to_a_person_runs_no_commands():
     talk = [U("t"), A("It is here:\n```\nx = 1\n```"), U("x = 2"), A("I see."), U("and?")]
     assert observations(tuple(talk)) == {}

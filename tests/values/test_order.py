@@ -1,7 +1,7 @@
 from foldline.values.edits import LinkedKeys
 
 
-def test_a_key_is_put_behind_another_or_at_the_start():
+def test_a_key_is_inserted_after_another_or_at_the_start():
     order = LinkedKeys([1, 2, 3])
     order.put(4, 2)
     order.put(0, None)
@@ -9,7 +9,7 @@ def test_a_key_is_put_behind_another_or_at_the_start():
     assert list(order) == [0, 1, 2, 4, 3, 5]
 
 
-def test_a_key_that_is_taken_out_leaves_its_neighbours_side_by_side():
+def test_removing_a_key_links_its_neighbours():
     order = LinkedKeys([1, 2, 3])
     order.remove(2)
     assert list(order) == [1, 3]

@@ -42,26 +42,26 @@ def test_a_plain_value_is_returned_itself(value: Any) -> None:
 
 
 @given(JSON)
-def test_what_changes_stays_equal(value: Any) -> None:
+def test_a_converted_value_stays_equal(value: Any) -> None:
     made = plain([Stubborn("text"), value, OrderedDict(a=value)])
     assert made == ["text", value, {"a": value}]
     assert [type(item) for item in (made[0], made[2])] == [str, dict]
     assert made[1] is value
 
 
-def test_objects_whose_methods_raise_become_what_they_hold() -> None:
+def test_objects_whose_methods_raise_become_plain_content() -> None:
     value = Members(role=Stubborn("user"), content=Items([{"type": Stubborn("text")}]))
     assert json.dumps(plain(value)) == '{"role": "user", "content": [{"type": "text"}]}'
     assert type(plain({Role.USER: 1}).popitem()[0]) is str
 
 
-def test_what_is_no_json_value_stays() -> None:
+def test_values_that_are_not_json_are_unchanged() -> None:
     held = object()
     assert plain(held) is held
     assert plain([held, Stubborn("a")])[0] is held
 
 
-def test_deep_values_do_not_end_the_stack() -> None:
+def test_deep_values_do_not_overflow_the_stack() -> None:
     deep: list[Any] = []
     for _ in range(50 * DEEPEST):
         deep = [deep]

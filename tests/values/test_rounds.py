@@ -5,7 +5,7 @@ from foldline.stores.memory import MemoryStore
 from foldline.values.frames import rounds
 
 
-def test_a_round_is_what_a_user_said_and_all_that_followed():
+def test_a_round_is_a_user_message_and_everything_after_it():
     told = log(S("s"), U("a"), A(c("1")), T("1"), A("done"), U("b"), U("c"), A("x"))
     assert [words(one) for one in rounds(told)] == [
         ["U:a", "A{1}", "T(1)", "A:done"],
@@ -15,7 +15,7 @@ def test_a_round_is_what_a_user_said_and_all_that_followed():
     assert rounds(log(S("s"), A("hello"))) == rounds(()) == ()
 
 
-def test_a_session_shows_its_rounds_whatever_was_compacted():
+def test_a_session_has_all_its_rounds_after_compactions():
     session = Session.open(None, "s", store=MemoryStore(), window=4_000)
     for n in range(20):
         session.append({"role": "user", "content": f"question {n} " + "word " * 100})

@@ -20,7 +20,7 @@ OLD = (
 
 
 @given(st.text(), st.text())
-def test_a_sealed_text_is_told_from_what_follows_it(body, more):
+def test_a_sealed_text_is_separated_from_what_follows_it(body, more):
     text = seal_text(f"{HEAD}\n{body}x")
     assert split_snapshot(text) == (text, "")
     assert split_snapshot(f"{text}\n{more}") == (text, f"\n{more}")
@@ -32,25 +32,25 @@ def test_sealing_twice_changes_nothing(text):
 
 
 @given(st.text(), st.integers(0), st.characters())
-def test_a_text_that_was_edited_is_not_believed(body, at, other):
+def test_an_edited_text_fails_the_check(body, at, other):
     text = seal_text(f"{HEAD}\n{body}x")
     at %= len(text)
     edited = text[:at] + other + text[at + 1 :]
     assert edited == text or split_snapshot(edited)[0] == ""
 
 
-def test_the_mark_stands_at_the_end_of_the_first_line():
+def test_the_mark_is_at_the_end_of_the_first_line():
     first, rest = seal_text(f"{HEAD}\nabc").split("\n")
     assert first.startswith(f"{HEAD[:-1]} #")
     assert first.endswith("+3]")
     assert (first_line(first), rest) == (HEAD, "abc")
 
 
-def test_white_space_that_a_client_strips_from_the_end_does_not_matter():
+def test_trailing_white_space_does_not_affect_the_mark():
     assert split_snapshot(seal_text(f"{HEAD}\nabc\n  ").rstrip())[0]
 
 
-def test_a_mark_counts_for_its_own_header_only():
+def test_a_mark_is_valid_only_for_its_own_header():
     text = seal_text(f"{ATTACHMENT_HEADER}: files.]\nabc")
     assert split_snapshot(text) == ("", text)
     assert seal_end(text, (ATTACHMENT_HEADER,)) == len(text)
@@ -60,7 +60,7 @@ def test_a_mark_counts_for_its_own_header_only():
     "body",
     ["", "\n## Files\nabcdef0123 a.py (read)\n more", "\n## What happened, told by a model\nfree"],
 )
-def test_snapshots_from_before_the_marks_are_still_known(body):
+def test_snapshots_without_marks_are_still_recognised(body):
     assert split_snapshot(OLD + body) == (OLD + body, "")
 
 
@@ -76,5 +76,5 @@ def test_snapshots_from_before_the_marks_are_still_known(body):
         SNAPSHOT_HEADER + "x" * 9_999,
     ],
 )
-def test_what_only_looks_like_a_snapshot_is_not_one(text):
+def test_text_that_only_looks_like_a_snapshot_is_not_one(text):
     assert split_snapshot(text) == ("", text)

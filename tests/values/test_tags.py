@@ -1,4 +1,4 @@
-"""Nothing inside a text seems to begin or end the tag around it."""
+"""Nothing inside a text appears to open or close the tag around it."""
 
 import pytest
 from tests.growth import grows_linearly
@@ -11,12 +11,12 @@ TAGS = tag_starts("item", "role_policies")
 @pytest.mark.parametrize(
     "text", ["<item>", "</item>", "< item", "</ item", "< / ITEM x='1'>", "<\n/role_policies>"]
 )
-def test_a_tag_is_found_however_loosely_it_is_written(text):
+def test_loosely_written_tags_are_found(text):
     assert TAGS.sub("&lt;", f"a {text}") == f"a &lt;{text[1:]}"
 
 
 @pytest.mark.parametrize("text", ["<items>", "a < b", "<other>", "< /", "item>", "<//item>"])
-def test_what_is_no_such_tag_stays(text):
+def test_other_tags_are_unchanged(text):
     assert TAGS.sub("&lt;", text) == text
 
 

@@ -24,7 +24,7 @@ class Counting(Quarters):
         return super().count(text)
 
 
-def test_a_message_costs_its_texts_and_what_stands_around_them():
+def test_a_message_costs_its_texts_and_their_overhead():
     counter = TokenCounter(Quarters())
     assert counter.message(U("abcdefgh")) == MESSAGE_TOKENS + 2
     assert counter.message(A(c("1", "abcd", "{}"))) == MESSAGE_TOKENS + CALL_TOKENS + 2
@@ -32,7 +32,7 @@ def test_a_message_costs_its_texts_and_what_stands_around_them():
     assert counter.messages([U("abcd"), U("abcd")]) == 2 * (MESSAGE_TOKENS + 1)
 
 
-def test_what_is_left_out_costs_nothing():
+def test_omitted_parts_cost_nothing():
     counter = TokenCounter(Quarters())
     assert counter.message(Message("assistant", (Omitted("reasoning"),))) == 0
     assert counter.part(Omitted("clear")) == 0
@@ -47,7 +47,7 @@ def test_a_long_text_is_counted_once():
 
 
 @pytest.mark.requirement("K9", "H6")
-def test_the_memory_for_counts_is_bounded():
+def test_the_cache_of_counts_is_bounded():
     counter = TokenCounter(Quarters())
     for number in range(CACHE_ENTRIES + 10):
         counter.text(f"{number:030d}")
@@ -77,14 +77,14 @@ def test_signatures_cost_nothing_and_visible_reasoning_does():
         Media("audio", "audio/wav", size=100_000),
     ],
 )
-def test_media_cost_what_they_show_rather_than_their_bytes(provider, media):
+def test_media_cost_their_size_in_pixels_not_in_bytes(provider, media):
     counter = TokenCounter(Quarters(), provider=provider)
     result = ToolResult("1", (Text("see"), media))
     assert 80 <= counter.part(media) <= 6_000
     assert counter.part(result) == CALL_TOKENS + 1 + counter.part(media)
 
 
-def test_what_is_unknown_is_counted_by_its_text():
+def test_unknown_parts_are_counted_by_their_text():
     assert TokenCounter(Quarters()).part(Opaque("new_thing", "abcd")) == 1
 
 

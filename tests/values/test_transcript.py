@@ -23,11 +23,11 @@ def test_pinning_nothing_changes_nothing():
     assert TOLD.pin([]) is TOLD
 
 
-def test_pinning_what_is_not_there_is_an_error_that_names_it():
+def test_pinning_a_missing_message_is_an_error_that_names_it():
     with pytest.raises(InputError, match="99, unknown"):
         TOLD.pin([99, "unknown"])
 
 
-def test_other_messages_keep_the_same_surroundings():
+def test_with_messages_keeps_everything_else():
     fewer = TOLD.with_messages(TOLD.messages[:1])
     assert (fewer.system, fewer.dialect, len(fewer.messages)) == ("Be brief.", "anthropic", 1)

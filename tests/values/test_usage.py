@@ -44,5 +44,5 @@ from foldline.values.usage import read_usage
         ([1], None),
     ],
 )
-def test_what_was_read_from_the_cache_is_told_apart(value: Any, usage: Usage | None) -> None:
+def test_cache_reads_are_counted_separately(value: Any, usage: Usage | None) -> None:
     assert read_usage(value) == usage

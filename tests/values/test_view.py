@@ -32,7 +32,7 @@ def test_without_edits_the_view_is_the_same_object():
     assert before.after([]) is before
 
 
-def test_what_was_really_said_is_known_behind_a_stub():
+def test_the_original_is_available_behind_a_stub():
     before = view(U("t"), A(c("1")), T("1", "long text"))
     after = before.after([Rewrite(before.messages[2].id, 0, "[stub]", "clear")])
     assert after.messages[2].results[0].text == "[stub]"
@@ -51,7 +51,7 @@ def test_positions_and_names_follow_the_messages():
     assert "src/app.py" in after.names
 
 
-def test_a_vocabulary_that_is_kept_up_to_date_is_used():
+def test_a_maintained_vocabulary_is_used():
     vocabulary = Vocabulary.of([U("see lib/known.py")])
     found = View.of(log(U("t")), COUNTER, vocabulary=vocabulary)
     assert set(found.names) == set(found.likely_names) == {"lib/known.py"}

@@ -1,4 +1,4 @@
-"""The vocabulary of a conversation: what user and agent wrote counts, not what tools gave out."""
+"""The vocabulary of a conversation: names by user and agent count, not tool outputs."""
 
 import json
 
@@ -15,7 +15,7 @@ def worths(*messages):
     return Vocabulary.of(messages).worths()
 
 
-def test_what_people_and_models_write_is_known_and_what_tools_give_out_is_not():
+def test_text_of_users_and_models_is_indexed_and_tool_output_is_not():
     found = worths(
         S("see rules.md"),
         U("mend src/app.py"),
@@ -25,18 +25,18 @@ def test_what_people_and_models_write_is_known_and_what_tools_give_out_is_not():
     assert set(found) == {"src/app.py", "load_all", "lib/known.py"}
 
 
-def test_names_that_a_client_put_around_the_words_of_a_user_are_not_the_users():
+def test_names_in_frames_are_not_the_users():
     framed = "<environment_context>\nsee cwd_name\n</environment_context>\nmend src/app.py"
     assert set(worths(U(framed))) == {"src/app.py"}
 
 
-def test_the_letter_of_an_escaped_line_feed_is_no_part_of_a_name():
+def test_the_letter_of_an_escaped_line_feed_is_not_part_of_a_name():
     found = worths(A(r"printf '.entire/tmp\n.claude\n/etc/hosts\tREADME.md\n'"))
     assert {"etc/hosts", "README.md"} <= {name.lstrip("/") for name in found}
     assert not [name for name in found if name.startswith(("n.", "n/", "tREAD"))]
 
 
-def test_a_name_that_only_the_user_said_is_less_likely_than_one_of_the_agent():
+def test_a_name_used_only_by_the_user_is_less_likely_than_one_of_the_agent():
     found = Vocabulary.of([U("some_name other_name"), A("other_name")]).likely()
     alone = Vocabulary.of([A("some_name"), A("word")]).likely()
     assert found["some_name"] < alone["some_name"] < found["other_name"]
@@ -53,12 +53,12 @@ def test_the_prose_of_the_agent_counts_more_than_arguments_and_the_more_the_more
     assert found["often_said"] > found["once_said"] > found["in_request"] > found["in_call"] > 0
 
 
-def test_what_both_wrote_counts_more_than_what_one_did():
+def test_a_name_used_by_both_counts_more_than_one_used_by_one():
     found = worths(U("both_said"), A("both_said agent_said"))
     assert found["both_said"] > found["agent_said"]
 
 
-def test_what_was_written_lately_is_likelier_to_be_needed_again():
+def test_recently_written_names_are_likelier_to_be_needed_again():
     found = Vocabulary.of([U("old_name"), *[A("word")] * 20, A("new_name")]).likely()
     assert found["new_name"] > found["old_name"] > 0
 
@@ -69,16 +69,16 @@ def test_a_name_is_likelier_than_a_number_and_a_number_in_prose_than_one_in_argu
     assert found["some_name"] > found["4712"] > found["4711"]
 
 
-def test_a_pasted_text_of_the_user_is_indexed_as_far_as_a_person_writes():
+def test_a_pasted_user_text_is_indexed_up_to_a_limit():
     assert set(worths(U("first_name " + "word " * MAX_USER + "last_name"))) == {"first_name"}
 
 
-def test_the_first_line_and_the_handles_of_a_snapshot_are_no_names():
+def test_the_first_line_and_the_handles_of_a_snapshot_are_not_names():
     text = f"{SNAPSHOT_HEADER}: quotes from 1,419 folded messages]\n1f0c2a user: see src/app.py"
     assert set(worths(U(seal_text(text)))) == {"src/app.py"}
 
 
-def test_a_name_behind_an_escaped_line_feed_or_tab_is_the_name_that_was_written():
+def test_a_name_after_an_escaped_line_feed_or_tab_is_read_correctly():
     edits = [{"new": "if x:\n\tload_all()\nfree_all()"}]
     for arguments in ({"edits": edits}, {"text": edits[0]["new"]}):
         found = worths(A(c("1", "edit", json.dumps(arguments))))
@@ -92,7 +92,7 @@ def test_a_name_behind_an_escaped_line_feed_or_tab_is_the_name_that_was_written(
         )
     )
 )
-def test_a_vocabulary_that_is_kept_up_to_date_is_that_of_the_whole_conversation(messages):
+def test_an_incremental_vocabulary_equals_that_of_the_whole_conversation(messages):
     kept = Vocabulary()
     for message in messages:
         kept.add(message)

@@ -1,4 +1,4 @@
-"""The agent as its users see it: give it a task, or resume a run that ended early."""
+"""The public agent: run a task, or resume a run that ended early."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from foldline.tools.toolset import CombinedToolset, Toolset
 
 class Agent:
     """
-    A model with tools and a session, which works on one task at a time.
+    A model with tools and a session that works on one task at a time.
 
     Args:
-        session: Where everything is recorded; in the format of the model.
-        model: Who answers; `foldline.models.model` makes one.
-        tools: What it may call. It can recall and compact as well.
+        session: Records everything; must use the wire format of the model.
+        model: The model that answers; see `foldline.models.model`.
+        tools: The tools it may call, besides the built-in recall and compact.
         system: The system prompt.
-        limits: The most that a task may spend.
-        loops: When calls count as a loop.
-        root: The folder that it works in. Files that it touched there, and the git head, are
-            looked at again when a run is resumed.
-        checkpoint: A file that keeps what is spent and what was touched; without one a resumed
-            run counts from 0, and does not know what changed.
-        max_tokens: The cap of one answer.
+        limits: Limits on the spending of one task.
+        loops: Settings of the loop detection.
+        root: The working folder. The files touched there and the git head are compared again
+            when a run is resumed.
+        checkpoint: A file that records spending and touched files; without one a resumed run
+            counts from 0 and cannot detect changed files.
+        max_tokens: The maximum length of one answer.
 
     Raises:
-        InputError: The session is in another format than the model.
-        StoreError: The root is no folder.
+        InputError: The session and the model use different formats.
+        StoreError: The root is not a folder.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Agent:
         max_tokens: int | None = None,
     ) -> None:
         if session.format not in ("", model.dialect):
-            formats = f"the format {session.format}, the model speaks {model.dialect}"
+            formats = f"the format {session.format}, the model uses {model.dialect}"
             hint = "Open another session for this model."
             raise InputError(f"The session is in {formats}", hint=hint)
         given = tools if isinstance(tools, Toolset) else ToolRegistry(tools)
@@ -79,12 +79,12 @@ class Agent:
 
     @property
     def session(self) -> Session:
-        """Where everything is recorded."""
+        """The session that records everything."""
         return self._setup.session
 
     @property
     def tools(self) -> Toolset:
-        """What the model may call, recall and compact included."""
+        """The tools the model may call, including recall and compact."""
         return self._setup.tools
 
     @classmethod
@@ -104,23 +104,23 @@ class Agent:
         **options: Any,
     ) -> Self:
         """
-        Open an agent with a session of its own, and a checkpoint beside the archive.
+        Open an agent with its own session and a checkpoint beside the archive.
 
         Args:
             path: The archive, a SQLite file. Checkpoints are in the folder ``PATH.checkpoints``.
-            name: Of the session.
-            model: See `Agent`, as for the other arguments.
-            tools: See there.
-            window: Of the model, in tokens, where the catalogue of models does not know it.
-            system: See there.
-            limits: See there.
-            loops: See there.
-            root: See there.
-            max_tokens: See there.
-            **options: Of `Session.open`.
+            name: The name of the session.
+            model: See `Agent`.
+            tools: See `Agent`.
+            window: The context window in tokens, for a model that is not in the catalogue.
+            system: See `Agent`.
+            limits: See `Agent`.
+            loops: See `Agent`.
+            root: See `Agent`.
+            max_tokens: See `Agent`.
+            **options: Passed to `Session.open`.
 
         Raises:
-            StoreError: The archive cannot be opened, or the session is in another format.
+            StoreError: The archive cannot be opened, or the session uses another format.
         """
         reader = getattr(model, "name", None)
         session = Session.open(
@@ -148,32 +148,32 @@ class Agent:
 
     def run(self, task: str) -> AgentResult:
         """
-        Work on a task until the model is done or a limit is reached.
+        Run a task until the model is done or a limit is reached.
 
         Args:
-            task: What the user says.
+            task: The message of the user.
 
         Raises:
-            ModelError: The model gives no answer. The session holds all messages up to then,
-                and `resume` goes on from there.
-            ContextOverflow: What must be sent does not fit the window.
-            FoldlineError: The agent is running already.
+            ModelError: The model gives no answer. The session holds all messages so far, and
+                `resume` continues from there.
+            ContextOverflow: The smallest possible request does not fit the window.
+            FoldlineError: The agent is already running.
         """
         return run_blocking(self.arun(task))
 
     async def arun(self, task: str) -> AgentResult:
-        """Work on a task; see `run`. A cancellation closes the calls that were being made."""
+        """Run a task; see `run`. Cancellation closes the calls in progress."""
         return await _result_of(self.astream(task))
 
     def resume(self) -> AgentResult:
         """
         Resume a run that ended early, however it ended.
 
-        A call whose result was not recorded is run again if its tool only reads; otherwise the
-        model is told that nobody knows. It is told as well which files changed meanwhile.
+        A call without a recorded result is run again if its tool only reads; otherwise the model
+        is informed that the outcome is unknown. It is also informed of files changed meanwhile.
 
         Raises:
-            InputError: There is nothing to go on with.
+            InputError: There is nothing to resume.
         """
         return run_blocking(self.aresume())
 
@@ -183,20 +183,20 @@ class Agent:
 
     def stream(self, task: str | None = None) -> Iterator[Event]:
         """
-        Yield what happens while the agent works; the last event is `RunFinished`.
+        Yield the events of a run; the last one is `RunFinished`.
 
-        Leaving off cancels the run.
+        Closing the iterator cancels the run.
 
         Args:
-            task: What the user says; None resumes a run that ended early.
+            task: The message of the user; None resumes a run that ended early.
         """
         return iterate_blocking(self.astream(task))
 
     async def astream(self, task: str | None = None) -> AsyncGenerator[Event, None]:
-        """Yield what happens while the agent works; see `stream`."""
+        """Yield the events of a run; see `stream`."""
         if self._busy:
-            hint = "Wait for it, or make another one."
-            raise FoldlineError("The agent is running already.", hint=hint)
+            hint = "Wait for it, or create another agent."
+            raise FoldlineError("The agent is already running.", hint=hint)
         self._busy = True
         try:
             async with aclosing(run_events(self._setup, task)) as events:
@@ -208,7 +208,7 @@ class Agent:
     # --- closing ---------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close the session, if the agent opened it itself; the model is the caller's."""
+        """Close the session if the agent opened it; the caller closes the model."""
         if self._owned:
             self._setup.session.close()
 
@@ -239,11 +239,11 @@ async def _result_of(events: AsyncGenerator[Event, None]) -> AgentResult:
 
 
 def checkpoint_file(path: Path, name: str) -> Path:
-    """Return where the checkpoint of a session is kept; no name of a session is a path."""
+    """Return the checkpoint path of a session, named by a hash so no session name is a path."""
     folder = path.with_name(f"{path.name}.checkpoints")
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        why = f"The checkpoints cannot be kept in {folder}: {error.strerror}."
+        why = f"Checkpoints cannot be stored in {folder}: {error.strerror}."
         raise StoreError(why) from error
     return folder / f"{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}.json"

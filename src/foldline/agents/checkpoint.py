@@ -1,4 +1,4 @@
-"""What a resumed run needs besides its session: what was spent, the files it relies on."""
+"""The state a resumed run needs besides its session: spending, and the files it relies on."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from foldline.atomic_files import replace_file
 from foldline.core.retention_settings import FileSettings
 from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.frozen import field, frozen
-from foldline.reinjection.file_access import find_touches
+from foldline.reinjection.file_access import find_operations
 from foldline.rooted_files import Root
 from foldline.tools.json_files import read_value
 from foldline.values.messages import ToolCall
 
 MOST_FILES: Final = 200
 LARGEST: Final = 10 << 20
-"""So many files are remembered, those touched last; one of more bytes is not looked at."""
+"""The number of files that are remembered, the last touched; larger files are not hashed."""
 
 MISSING: Final = ""
-"""Stands for the hash of a file that is not there."""
+"""The hash of a missing file."""
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LARGEST_REFS: Final = 4 << 20
@@ -34,7 +34,7 @@ _LARGEST_REFS: Final = 4 << 20
 @frozen
 class WorkspaceChanges:
     """
-    What changed while an agent was stopped.
+    Changes in the workspace while an agent was stopped.
 
     ``files`` are pairs of a path and "changed", "deleted" or "created"; ``git_head`` is the commit
     before and after, None when it is the same.
@@ -56,13 +56,13 @@ class WorkspaceChanges:
 
 @frozen
 class WorkspaceState:
-    """The hashes of files by path, the one touched last at the end, and the git head."""
+    """The hashes of files by path, the last touched at the end, and the git head."""
 
     files: Mapping[str, str] = field(default_factory=dict)
     git_head: str = ""
 
     def changes(self, now: WorkspaceState) -> WorkspaceChanges:
-        """Return what is different now, of the files that are remembered."""
+        """Return the differences to a newer state, for the remembered files."""
         files = []
         for path, before in self.files.items():
             after = now.files.get(path, MISSING)
@@ -82,18 +82,18 @@ class WorkspaceState:
         Read what `to_dict` returned.
 
         Raises:
-            InputError: It is something else.
+            InputError: It is not such a value.
         """
         match value:
             case {"files": dict(files), "head": str(head)}:
                 if not all(isinstance(one, str) for pair in files.items() for one in pair):
-                    raise InputError("a file is named with its hash", field="files")
+                    raise InputError("each file needs a path and a hash", field="files")
                 return cls(files, head)
-        raise InputError("this is no state of a workspace")
+        raise InputError("this is not a workspace state")
 
 
-def look_at(root: Root | None, paths: Iterable[str]) -> WorkspaceState:
-    """Look at files, by their paths, and at the git head; without a root, at nothing."""
+def read_workspace(root: Root | None, paths: Iterable[str]) -> WorkspaceState:
+    """Hash files by their paths and read the git head; an empty state without a root."""
     if root is None:
         return WorkspaceState()
     newest = list(dict.fromkeys(reversed(list(paths))))[:MOST_FILES]
@@ -109,7 +109,7 @@ def touched_paths(
         return []
     found = []
     for call in calls:
-        for path, _, _ in find_touches(call, settings):
+        for path, _, _ in find_operations(call, settings):
             with suppress(InputError):
                 found.append("/".join(root.parts(path)))
     return found
@@ -123,10 +123,10 @@ def _hash(root: Root, path: str) -> str:
 
 
 def git_head(folder: Path) -> str:
-    """Return the commit that is checked out in a folder, "" where there is none."""
+    """Return the commit that is checked out in a folder, "" if there is none."""
     try:
         git = folder / ".git"
-        if git.is_file():  # in a second worktree a file says where it is
+        if git.is_file():  # in a second worktree a file holds the path
             git = folder / _line(git).removeprefix("gitdir: ")
         line = _line(git / "HEAD")
         name = line.removeprefix("ref: ")
@@ -143,7 +143,7 @@ def git_head(folder: Path) -> str:
 
 def _ref(place: Path, name: str) -> str:
     loose, packed = place / name, place / "packed-refs"
-    if loose.is_file():  # it decides even when a crash cut it short: what is packed is older
+    if loose.is_file():  # it wins even if a crash truncated it: the packed ref is older
         commit = _line(loose)
         return commit if _COMMIT.fullmatch(commit) else ""
     if not packed.is_file() or packed.stat().st_size > _LARGEST_REFS:
@@ -154,7 +154,7 @@ def _ref(place: Path, name: str) -> str:
 
 
 def _line(path: Path) -> str:
-    if not path.is_file():  # to open a pipe would wait for whoever writes to it
+    if not path.is_file():  # opening a pipe would block until something writes to it
         return ""
     with path.open("rb") as file:
         return file.read(4_096).decode("utf-8", "replace").strip()
@@ -168,7 +168,7 @@ SCHEMA: Final = "foldline.checkpoint/1"
 @frozen
 class Checkpoint:
     """
-    How far an agent is.
+    The progress of an agent.
 
     The messages are in its session, which is recorded before this; ``status`` is "running", or
     how the last run ended.
@@ -182,10 +182,10 @@ class Checkpoint:
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """
-    Write a checkpoint, all of it or nothing, durably.
+    Write a checkpoint atomically and durably.
 
     Raises:
-        StoreError: It cannot be written; the one before it is still there.
+        StoreError: It cannot be written; the previous one is kept.
     """
     value = {"schema": SCHEMA, "session": checkpoint.session, "status": checkpoint.status}
     value |= {name: getattr(checkpoint, name).to_dict() for name in ("spending", "workspace")}
@@ -199,15 +199,15 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 def load_checkpoint(path: Path, session: str) -> Checkpoint | None:
     """
-    Read the checkpoint of a session; None when there is none yet.
+    Read the checkpoint of a session; None if there is none yet.
 
     Raises:
-        StoreError: The file is none, or of another session; it is left as it is.
+        StoreError: The file is not a checkpoint, or belongs to another session; it is unchanged.
     """
 
     def parse(value: Any) -> Checkpoint:
         if value["session"] != session:
-            raise InputError(f"it is of the session {value['session']!r:.60}")
+            raise InputError(f"it belongs to the session {value['session']!r:.60}")
         spending = AgentSpending.from_dict(value["spending"])
         workspace = WorkspaceState.from_dict(value["workspace"])
         return Checkpoint(session, str(value["status"]), spending, workspace)

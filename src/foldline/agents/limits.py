@@ -1,4 +1,4 @@
-"""What an agent may spend, what it has spent, and how a run ended."""
+"""The limits and the spending of an agent, and the status of a finished run."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Status: TypeAlias = Literal[
     "done", "steps", "time", "money", "loop", "refused", "length", "silent"
 ]
 """
-How a run ended: the model was done; a limit of steps, time or money was reached; it looped,
-refused, reached the cap of its answer without a word or call, or said nothing at all.
+How a run ended: the model was done; a limit of steps, time or money was reached; the model
+looped, refused, hit the answer limit without text or calls, or gave an empty answer.
 """
 
 
 @frozen
 class AgentLimits:
     """
-    The most that an agent may spend on a task, resumed runs included.
+    Limits on what an agent spends on a task, including resumed runs.
 
-    ``steps`` are requests to the model, ``seconds`` those while it runs. ``usd`` is in US dollars,
-    None for no limit; the step that passes it is the last one. A step whose answer broke off, or
-    said nothing, is made again up to ``retries`` times.
+    ``steps`` are requests to the model, ``seconds`` the running time. ``usd`` is in US dollars,
+    None for no limit; the step that exceeds it is the last one. A step whose answer broke off or
+    is empty is retried up to ``retries`` times.
 
     Raises:
         BudgetError: A number is out of range.
@@ -50,9 +50,9 @@ class AgentLimits:
 @frozen
 class AgentSpending:
     """
-    What was spent so far.
+    The spending so far.
 
-    ``usd`` is in US dollars as far as known; ``unpriced`` counts the steps whose price is not.
+    ``usd`` is in US dollars as far as known; ``unpriced`` counts the steps of unknown price.
     """
 
     steps: int = 0
@@ -64,7 +64,7 @@ class AgentSpending:
     seconds: float = 0.0
 
     def with_answer(self, answer: Completion) -> AgentSpending:
-        """Return the sum with an answer of the model."""
+        """Return the sum including an answer of the model."""
         usage = answer.usage or Usage()
         return replace(
             self,
@@ -76,13 +76,13 @@ class AgentSpending:
         )
 
     def with_call(self, output: ToolOutput) -> AgentSpending:
-        """Return the sum with a tool call; a tool that asks models says what it paid."""
+        """Return the sum including a tool call; a tool that uses models reports its cost."""
         paid = output.stats.get("usd", 0.0)
         usd = paid if isinstance(paid, int | float) and paid > 0 else 0.0
         return replace(self, calls=self.calls + 1, usd=self.usd + usd)
 
     def limit_reached(self, limits: AgentLimits) -> tuple[Status, str] | None:
-        """Return which limit is reached, and a sentence on it; None while none is."""
+        """Return the limit that is reached and a message about it; None if none is."""
         if self.steps >= limits.steps:
             return "steps", f"the limit of {limits.steps} steps is reached"
         if self.seconds >= limits.seconds:
@@ -90,7 +90,7 @@ class AgentSpending:
         if limits.usd is None:
             return None
         if self.unpriced:
-            return "money", "the price of the model is not known, and money is limited"
+            return "money", "the price of the model is unknown, and money is limited"
         if self.usd >= limits.usd:
             return "money", f"{self.usd:.4f} of {limits.usd:.4f} US dollars are spent"
         return None
@@ -105,23 +105,23 @@ class AgentSpending:
         Read what `to_dict` returned.
 
         Raises:
-            InputError: It is something else.
+            InputError: It is not such a value.
         """
         try:
             found = cls(**value)
             for name, number in asdict(found).items():
                 positive(name, number)
         except (TypeError, ValueError) as error:
-            raise InputError(f"this is not what an agent spent: {error}") from error
+            raise InputError(f"this is not the spending of an agent: {error}") from error
         return found
 
 
 @frozen
 class AgentResult:
     """
-    How a run ended.
+    The result of a run.
 
-    ``text`` is what the model said last. ``note`` is one sentence on why the run ended, "" when
+    ``text`` is the last text of the model. ``note`` is one sentence on why the run ended, "" if
     the model was done.
     """
 

@@ -1,9 +1,9 @@
 """
-The agent loop: ask the model, record its answer, run its tool calls, record each result; again.
+The agent loop: call the model, record its answer, run its tool calls, record each result; repeat.
 
-Read `run_events` from the top: a run begins or is resumed, and then asks and acts in turn until
-something ends it. Whatever that is, a limit, an error, a cancellation or the power,
-the session holds every message up to then.
+Read `run_events` from the top: a run begins or is resumed, then alternates between the model and
+its tools until something ends it. Whether that is a limit, an error, a cancellation or a power
+failure, the session holds every message so far.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from typing import Any, Final
 
-from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
+from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, read_workspace
 from foldline.agents.loop_detection import RepetitionDetector
 from foldline.agents.run_state import (
     ENDS,
@@ -43,7 +43,7 @@ from foldline.values.messages import Message, Text, ToolCall, ToolResult
 Events = AsyncGenerator[Event, None]
 
 RERUN: Final = frozenset({"read"})
-"""Tools that have no other label are run again when a run was interrupted during their call."""
+"""Tools with no other label are run again if a run was interrupted during their call."""
 
 NOTES: Final = read_tables("foldline.agents", "prompts.toml")["run"]
 INTERRUPTED: Final = ToolOutput.error(ErrorCode.CANCELLED, NOTES["interrupted"])
@@ -51,22 +51,22 @@ CANCELLED: Final = ToolOutput.error(ErrorCode.CANCELLED, NOTES["cancelled"])
 CUT: Final = ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, NOTES["cut"])
 
 FULL: Final = {"role": "assistant", "content": [], "stop_reason": "model_context_window_exceeded"}
-"""What a session is told when an answer ended because the window was full."""
+"""The error reported to a session when an answer ended because the window was full."""
 
 
 class UnusableAnswer(ModelError):
-    """An answer that cannot be used, although it was given and has to be paid."""
+    """An answer that cannot be used although it was received and billed."""
 
     completion: Completion | None = None
 
 
 async def run_events(setup: AgentSetup, task: str | None) -> Events:
     """
-    Yield what happens until the run is over, `RunFinished` at last.
+    Yield the events of a run, `RunFinished` last.
 
     Args:
         setup: The agent.
-        task: What the user says; None to resume a run that ended early.
+        task: The message of the user; None to resume a run that ended early.
     """
     run = RunState(setup)
     try:
@@ -81,7 +81,7 @@ async def run_events(setup: AgentSetup, task: str | None) -> Events:
 
 
 def _stages(run: RunState, task: str | None) -> Iterator[Events]:
-    """Yield what a run is made of, one after the other, until something ends it."""
+    """Yield the stages of a run in order, until something ends it."""
     yield _resume(run) if task is None else _begin(run, task)
     while run.result is None:
         yield _ask_model(run)
@@ -97,20 +97,20 @@ async def _begin(run: RunState, task: str) -> Events:
         raise InputError("The task is empty")
     await _update_overhead(run)
     await _close_calls(run, open_calls(run.session.messages), INTERRUPTED)
-    await _say(run, task)
-    run.has_begun = True
+    await _add_user_message(run, task)
+    run.started = True
     await run.save()
     for receipt in run.new_compactions():
         yield ContextCompacted(receipt)
 
 
 async def _resume(run: RunState) -> Events:
-    """Give every open call a result, say what changed meanwhile, and go on."""
+    """Give every open call a result, report what changed meanwhile, and continue."""
     if not run.session.messages:
-        raise InputError("There is nothing to go on with", hint="Give a task.")
+        raise InputError("There is nothing to resume", hint="Pass a task.")
     await _update_overhead(run)
     changes = await _restore(run)
-    run.has_begun = True
+    run.started = True
     waiting = open_calls(run.session.messages)
     again = [call for call in waiting if run.setup.tools.has_only(call.name, RERUN)]
     await _close_calls(run, [call for call in waiting if call not in again], INTERRUPTED)
@@ -119,7 +119,7 @@ async def _resume(run: RunState) -> Events:
             async for event in events:
                 yield event
     if changes:
-        await _say(run, NOTES["changed"].format(changes=changes))
+        await _add_user_message(run, NOTES["changed"].format(changes=changes))
     yield RunResumed(len(waiting) - len(again), len(again), changes)
     last = run.session.messages[-1]
     if last.role == "assistant" and not last.calls:
@@ -128,7 +128,7 @@ async def _resume(run: RunState) -> Events:
 
 
 async def _restore(run: RunState) -> WorkspaceChanges:
-    """Take over what the checkpoint says, and return what changed since."""
+    """Load the checkpoint into the run, and return what changed since."""
     setup, found = run.setup, None
     if setup.checkpoint is not None:
         found = await asyncio.to_thread(load_checkpoint, setup.checkpoint, run.session.name)
@@ -136,12 +136,12 @@ async def _restore(run: RunState) -> WorkspaceChanges:
         run.spending = found.spending
     if found is None or setup.root is None:
         return WorkspaceChanges()
-    run.workspace = await asyncio.to_thread(look_at, setup.root, found.workspace.files)
+    run.workspace = await asyncio.to_thread(read_workspace, setup.root, found.workspace.files)
     return found.workspace.changes(run.workspace)
 
 
 async def _close(run: RunState) -> None:
-    """Give open calls a result, however the run ended; if even that fails, the next run does."""
+    """Give open calls a result, however the run ended; if that fails, the next run does it."""
     with suppress(FoldlineError):
         await _close_calls(run, open_calls(run.session.messages), CANCELLED)
         await run.save()
@@ -152,14 +152,14 @@ async def _close(run: RunState) -> None:
 
 async def _ask_model(run: RunState) -> Events:
     """
-    Ask for the next message and record it; without one, the run has ended.
+    Request the next message and record it; without one, the run has ended.
 
-    A view that is too long is made smaller and sent once more. An answer that broke off, said
-    nothing, repeated itself or gave two calls one id is asked for again.
+    A view that is too long is compacted and sent once more. An answer that broke off, is empty,
+    repeats itself or uses one id for two calls is requested again.
 
     Raises:
         ContextOverflow: Nothing strictly smaller can be sent.
-        ModelError: There is no answer, and asking again does not help.
+        ModelError: There is no answer, and retries do not help.
     """
     limits, retries = run.setup.limits, run.setup.limits.retries
     if reached := run.spent().limit_reached(limits):
@@ -178,7 +178,7 @@ async def _ask_model(run: RunState) -> Events:
         except ModelError as error:
             wasted = error.completion if isinstance(error, UnusableAnswer) else None
             full = isinstance(error, UnusableAnswer) and error.code == "overflow"
-            # What the client itself retried is not asked again.
+            # Requests that the client itself retried are not retried here.
             again = error.retry and error.status is None and error.code != TIMEOUT
             if full or overflow_in(error) is not None:
                 view = await run.session.aoverflowed(FULL if full else error)
@@ -197,7 +197,7 @@ async def _ask_model(run: RunState) -> Events:
 
 
 async def _act(run: RunState) -> Events:
-    """Run the calls that the answer makes; without any, the run has ended."""
+    """Run the calls of the answer; without any, the run has ended."""
     answer = run.answer
     if answer.calls:
         cut = answer.stop == "length"
@@ -212,7 +212,7 @@ async def _act(run: RunState) -> Events:
 async def _stream_answer(
     run: RunState, view: Sequence[Any], tools: list[dict[str, Any]]
 ) -> AsyncGenerator[Delta, None]:
-    """Yield the pieces of an answer and note it; raise an error for one that cannot be used."""
+    """Yield the pieces of an answer and store it; raise an error for one that cannot be used."""
     detector, whole = RepetitionDetector(), False
     setup = run.setup
     pieces = setup.model.astream(
@@ -225,7 +225,7 @@ async def _stream_answer(
     async with aclosing(pieces):
         async for piece in pieces:
             if isinstance(piece, Completion):
-                run.add_answer(piece)  # also one that cannot be used has to be paid
+                run.add_answer(piece)  # an unusable answer is billed, too
                 _check_answer(piece)
                 run.answer, whole = piece, True
                 continue
@@ -239,12 +239,12 @@ async def _stream_answer(
 def _check_answer(answer: Completion) -> None:
     says = answer.calls or answer.text.strip() or answer.stop in ("refusal", "length")
     if answer.stop == "overflow":
-        code, why = "overflow", "The window was full before the answer was whole."
+        code, why = "overflow", "The window was full before the answer was complete."
     elif len({call.id for call in answer.calls}) < len(answer.calls):
         # Recorded, it would make every later request invalid.
         code, why = "calls", "Two calls of the answer have the same id."
     elif not says:
-        code, why = "silent", "The model said nothing."
+        code, why = "silent", "The model gave an empty answer."
     else:
         return
     error = UnusableAnswer(why, code=code, retry=code != "overflow")
@@ -253,7 +253,7 @@ def _check_answer(answer: Completion) -> None:
 
 
 async def _run_calls(run: RunState, calls: Sequence[ToolCall], *, cut: bool = False) -> Events:
-    """Run calls and record each result as it comes; the last one is not run if it was cut."""
+    """Run calls and record each result as it arrives; skip the last one if it was cut off."""
     whole, loops = calls[:-1] if cut else calls, list[str]()
     for call in whole:
         yield ToolCalled(call)
@@ -282,7 +282,7 @@ async def _run_calls(run: RunState, calls: Sequence[ToolCall], *, cut: bool = Fa
 async def _record(run: RunState, call: ToolCall, output: ToolOutput) -> None:
     content = (Text(output.text or NOTES["empty"]),)
     result = ToolResult(call.id, content, call.name, is_error=not output.ok)
-    numbers = await run.session.aextend(run.wires(Message("tool", (result,))))
+    numbers = await run.session.aextend(run.to_wire(Message("tool", (result,))))
     if output.pinned:
         await run.session.apin(numbers[-1])
 
@@ -292,12 +292,12 @@ async def _close_calls(run: RunState, calls: Sequence[ToolCall], output: ToolOut
         await _record(run, call, output)
 
 
-async def _say(run: RunState, text: str) -> None:
-    await run.session.aextend(run.wires(Message("user", (Text(text),))))
+async def _add_user_message(run: RunState, text: str) -> None:
+    await run.session.aextend(run.to_wire(Message("user", (Text(text),))))
 
 
 async def _update_overhead(run: RunState) -> list[dict[str, Any]]:
-    """Return the tools as they are sent, and have the session count them."""
+    """Return the tools in wire format, and have the session count them."""
     tools = run.setup.tools.schemas(run.setup.model.dialect)
     if tools != run.counted_tools:
         system = run.setup.system or ""
@@ -307,7 +307,7 @@ async def _update_overhead(run: RunState) -> list[dict[str, Any]]:
 
 
 def open_calls(messages: Sequence[Message]) -> list[ToolCall]:
-    """Return the calls that still wait for their result, in order."""
+    """Return the calls without a result, in order."""
     found = pair(messages).open
     waiting = pending_calls(messages, found)
     parts = (messages[site.message].parts[site.part] for site in found if site in waiting)
@@ -316,12 +316,12 @@ def open_calls(messages: Sequence[Message]) -> list[ToolCall]:
 
 def pinned_in(session: Session) -> Callable[[str], bool]:
     """
-    Return a function that returns True if a pinned tool result of a session holds a text.
+    Return a predicate: does a pinned tool result of the session contain a text?
 
-    For `foldline.tools.Skills`, so that a skill that the model still sees is not loaded again.
+    For `foldline.tools.Skills`, so that a skill the model still sees is not loaded again.
 
     Args:
-        session: A session, or an agent's.
+        session: A session, such as that of an agent.
     """
 
     def is_pinned(text: str) -> bool:

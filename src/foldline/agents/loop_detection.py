@@ -15,23 +15,23 @@ from foldline.frozen import frozen
 SHORTEST: Final = 500
 PERIOD: Final = 250
 TIMES: Final = 10
-"""A text repeats itself when up to 250 characters stand 10 times in a row, and fill 500."""
+"""A text repeats itself if up to 250 characters occur 10 times in a row and fill 500."""
 
-LOOK_EVERY: Final = 100
-"""So many new characters are waited for between two looks at a text, and kept besides."""
+CHECK_EVERY: Final = 100
+"""The number of new characters between two checks, and the number kept besides."""
 
 _STRUCTURE: Final = re.compile(r"^\s*(?:\||```|[-*+] |\d+[.)] |#{1,6} |>)", re.MULTILINE)
-"""Lines of tables, code, lists, headings and quotes, which may well look the same."""
+"""Lines of tables, code, lists, headings and quotes, which may legitimately repeat."""
 
 
 @frozen
 class LoopSettings:
     """
-    When calls count as a loop.
+    Thresholds of the loop detection.
 
-    That is so when a call, or a cycle of up to ``cycle`` calls, came ``repeats`` times in a row
-    with the same results; or when nothing new came of ``stale`` calls in a row. With 0
-    ``repeats`` nothing does.
+    A loop is a call, or a cycle of up to ``cycle`` calls, made ``repeats`` times in a row with
+    the same results; or ``stale`` calls in a row that return nothing new. With 0 ``repeats``
+    nothing counts as a loop.
 
     Raises:
         BudgetError: A number is out of range.
@@ -58,12 +58,12 @@ class LoopDetector:
 
     def check(self, name: str, arguments: str, result: str = "") -> str:
         """
-        Return why a call is part of a loop, "" when it is not.
+        Return why a call is part of a loop, "" if it is not.
 
         Args:
-            name: Of the tool.
-            arguments: JSON text; the order of names and the blanks do not matter.
-            result: What it returned.
+            name: The name of the tool.
+            arguments: JSON text; key order and whitespace are ignored.
+            result: The output of the tool.
         """
         if not self._settings.repeats:
             return ""
@@ -76,7 +76,7 @@ class LoopDetector:
                 what = "This call was" if period == 1 else f"These {period} calls were"
                 return f"{what} made {self._settings.repeats} times with the same result"
         if self._stale >= self._settings.stale:
-            return f"The last {self._stale} calls brought nothing new"
+            return f"The last {self._stale} calls returned nothing new"
         return ""
 
     def _repeats(self, period: int) -> bool:
@@ -86,14 +86,14 @@ class LoopDetector:
 
 
 def _fingerprint(name: str, arguments: str, result: str) -> bytes:
-    with contextlib.suppress(ValueError, RecursionError):  # what is no JSON is taken as it is
+    with contextlib.suppress(ValueError, RecursionError):  # anything but JSON is used as it is
         arguments = json.dumps(json.loads(arguments), sort_keys=True)
     text = "\0".join((name, arguments, result))
     return hashlib.sha256(text.encode("utf-8", "replace")).digest()
 
 
 class RepetitionDetector:
-    """Watches an answer while it arrives."""
+    """Checks an answer for repetition while it arrives."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -101,14 +101,14 @@ class RepetitionDetector:
         self._fences = 0
 
     def repeats(self, piece: str) -> bool:
-        """Return True if the answer repeats itself by now, in plain text outside of code."""
+        """Return True if the answer now repeats itself, in plain text outside of code."""
         self._text += piece
         self._fresh += len(piece)
-        if self._fresh < LOOK_EVERY:
+        if self._fresh < CHECK_EVERY:
             return False
         self._fresh = 0
         found = self._fences % 2 == 0 and "```" not in self._text and repeats_itself(self._text)
-        most = TIMES * PERIOD + LOOK_EVERY
+        most = TIMES * PERIOD + CHECK_EVERY
         if len(self._text) > most:
             self._fences += self._text[:-most].count("```")
             self._text = self._text[-most:]
@@ -116,7 +116,7 @@ class RepetitionDetector:
 
 
 def repeats_itself(text: str) -> bool:
-    """Return True if a text ends with one piece over and over; lines and lists of signs may."""
+    """Return True if a text ends with one repeated piece; lists and rows of symbols may repeat."""
     for period in range(1, PERIOD + 1):
         length = max(SHORTEST, TIMES * period)
         if len(text) < length:

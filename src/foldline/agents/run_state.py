@@ -1,4 +1,4 @@
-"""What an agent is made of, the events of a run, and its state: what was spent, how it ended."""
+"""The components of an agent, the events of a run, and the state of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foldline.agents.checkpoint import (
     Checkpoint,
     WorkspaceChanges,
     WorkspaceState,
-    look_at,
+    read_workspace,
     save_checkpoint,
     touched_paths,
 )
@@ -36,7 +36,7 @@ from foldline.values.messages import Message, ToolCall
 
 @frozen
 class RunResumed:
-    """An interrupted run goes on; calls were closed or run again, and files had changed."""
+    """An interrupted run continues: the calls closed or run again, and the changed files."""
 
     closed: int
     rerun: int
@@ -52,7 +52,7 @@ class ContextCompacted:
 
 @frozen
 class ModelRetried:
-    """The answer is asked for again; its pieces, and ``completion``, do not count."""
+    """The answer is requested again; its pieces and ``completion`` are discarded."""
 
     reason: str
     completion: Completion | None = None
@@ -82,7 +82,7 @@ class ToolReturned:
 
 @frozen
 class RunFinished:
-    """The run is over; nothing comes after this."""
+    """The run is over; this is the last event."""
 
     result: AgentResult
 
@@ -100,7 +100,7 @@ Event: TypeAlias = (
 
 
 class ChatModel(Protocol):
-    """A model, as far as an agent needs it; `foldline.models.model` makes one."""
+    """The interface of a model that an agent needs; see `foldline.models.model`."""
 
     @property
     def dialect(self) -> str:
@@ -116,20 +116,20 @@ class ChatModel(Protocol):
         max_tokens: int | None = None,
         timeout: float | None = None,
     ) -> AsyncGenerator[Delta | Completion, None]:
-        """Yield the pieces of the next message, and at last the whole."""
+        """Yield the pieces of the next message, and finally the complete message."""
         ...
 
 
 ENDS: Final[Mapping[Stop, tuple[Status, str]]] = {
     "refusal": ("refused", "the model refused"),
-    "length": ("length", "the answer reached its cap"),
+    "length": ("length", "the answer reached its maximum length"),
 }
-"""How a run ends with an answer that stopped so."""
+"""The status and note of a run by the stop reason of its last answer."""
 
 
 @frozen
 class AgentSetup:
-    """What an agent is made of; see `foldline.agents.Agent` for each."""
+    """The components of an agent; see `foldline.agents.Agent` for each."""
 
     session: Session
     model: ChatModel
@@ -146,8 +146,8 @@ class RunState:
     """
     The changing state of one run.
 
-    ``text`` is what the model said last, ``counted_tools`` the tools that the session counts;
-    ``has_begun`` says that the checkpoint is that of this run.
+    ``text`` is the last text of the model, ``counted_tools`` the tools that the session counts;
+    ``started`` is True once the checkpoint belongs to this run.
     """
 
     def __init__(self, setup: AgentSetup) -> None:
@@ -160,19 +160,19 @@ class RunState:
         self.text = ""
         self.answer = Completion()
         self.counted_tools: list[dict[str, Any]] | None = None
-        self.has_begun = False
+        self.started = False
         self._receipts = setup.session.receipt_count
         self._looping_steps = 0
         self._since = monotonic()
 
-    def wires(self, message: Message) -> list[Any]:
+    def to_wire(self, message: Message) -> list[Any]:
         """Return a message in the wire format of the model."""
         return dialect(self.setup.model.dialect).messages([message])
 
-    # --- what is spent ---------------------------------------------------------------------
+    # --- spending --------------------------------------------------------------------------
 
     def spent(self) -> AgentSpending:
-        """Return what is spent by now, the time included."""
+        """Return the spending so far, including time."""
         elapsed = monotonic() - self._since
         self._since += elapsed
         self.spending = replace(self.spending, seconds=self.spending.seconds + elapsed)
@@ -180,7 +180,7 @@ class RunState:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds that are left."""
+        """Return the remaining seconds."""
         return max(0.0, self.setup.limits.seconds - self.spent().seconds)
 
     def add_answer(self, answer: Completion) -> None:
@@ -189,7 +189,7 @@ class RunState:
         self.text = answer.refusal or answer.text or self.text
 
     def new_compactions(self) -> list[Receipt]:
-        """Return the compactions that were made since the last time, and count their cost."""
+        """Return the compactions since the last call, and count their cost."""
         count = self.session.receipt_count
         fresh = [self.session.receipt(number) for number in range(self._receipts, count)]
         self._receipts = count
@@ -197,14 +197,14 @@ class RunState:
         self.spending = replace(self.spending, usd=usd)
         return [receipt for receipt in fresh if receipt.status == "compacted"]
 
-    # --- how it ends -----------------------------------------------------------------------
+    # --- ending ----------------------------------------------------------------------------
 
     def end(self, status: Status, note: str = "") -> None:
         """End the run."""
         self.result = AgentResult(status, self.text, self.spent(), note)
 
     def ends_with_error(self, error: ModelError) -> bool:
-        """Return True if an error is one of the ways to end a run; it has ended then."""
+        """End the run and return True if an error is a regular end of a run."""
         if error.code in ("silent", "loop"):
             self.end("silent" if error.code == "silent" else "loop", error.message)
         elif error.code == TIMEOUT and not self.seconds_left:
@@ -212,24 +212,24 @@ class RunState:
         return self.result is not None
 
     def note_loops(self, loops: Sequence[str]) -> None:
-        """Note the loops in the calls of a step; the second such step in a row is the last."""
+        """Record the loops in the calls of a step; end the run if two steps in a row have any."""
         self._looping_steps = self._looping_steps + 1 if loops else 0
         if self._looping_steps > 1:
-            self.end("loop", f"{loops[0]}, and went on after it was told so")
+            self.end("loop", f"{loops[0]}, and continued after a warning")
 
-    # --- what is written down --------------------------------------------------------------
+    # --- recording -------------------------------------------------------------------------
 
     async def remember_files(self, calls: Sequence[ToolCall]) -> None:
-        """Look at the files that calls touched, to know later whether others changed them."""
+        """Record the hashes of the files that calls touched, to detect later changes."""
         paths = touched_paths(self.setup.root, calls, FileSettings())
-        fresh = await asyncio.to_thread(look_at, self.setup.root, paths)
+        fresh = await asyncio.to_thread(read_workspace, self.setup.root, paths)
         older = {p: h for p, h in self.workspace.files.items() if p not in fresh.files}
         newest = dict(list({**older, **fresh.files}.items())[-MOST_FILES:])
         self.workspace = WorkspaceState(newest, fresh.git_head)
 
     async def save(self) -> None:
-        """Write the checkpoint, once the run has begun."""
-        if self.setup.checkpoint is not None and self.has_begun:
+        """Write the checkpoint, once the run has started."""
+        if self.setup.checkpoint is not None and self.started:
             status = "running" if self.result is None else self.result.status
             checkpoint = Checkpoint(self.session.name, status, self.spent(), self.workspace)
             await asyncio.to_thread(save_checkpoint, self.setup.checkpoint, checkpoint)

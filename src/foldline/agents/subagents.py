@@ -1,10 +1,10 @@
 """
-Agents that an agent may send: each with a session, a budget and permissions of its own.
+Sub-agents that an agent may start, each with its own session, budget and permissions.
 
-    helpers = Subagents(model, registry, window=128_000)
-    agent = Agent(session, model, CombinedToolset(registry, helpers.toolset))
+    subagents = Subagents(model, registry, window=128_000)
+    agent = Agent(session, model, CombinedToolset(registry, subagents.toolset))
 
-What a sub-agent reads stays in its session. What comes back is a report of bounded length.
+The messages of a sub-agent stay in its session; its report is bounded in length.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from foldline.tools.spec import Tool
 from foldline.tools.toolset import CombinedToolset, Toolset
 
 LIMITS: Final = AgentLimits(steps=25, seconds=900.0)
-"""What one sub-agent may spend, unless told otherwise."""
+"""The default limits of one sub-agent."""
 
 DELEGATE: Final = describe_tool("delegate", "foldline.agents")
 SYSTEM: Final[str] = read_tables("foldline.agents", "prompts.toml")["subagent"]["system"]
@@ -43,10 +43,11 @@ SYSTEM: Final[str] = read_tables("foldline.agents", "prompts.toml")["subagent"][
 @frozen
 class SubagentReport:
     """
-    What a sub-agent brings back.
+    The report of a sub-agent.
 
-    ``findings`` are its last words, their end where they are too long. ``session`` is the name of
-    its session; ``usd`` is in US dollars as far as known, ``tokens`` what was read and written.
+    ``findings`` is its last message, only the end of it if it is too long. ``session`` is the
+    name of its session; ``usd`` is in US dollars as far as known, ``tokens`` counts input and
+    output.
     """
 
     status: Status
@@ -60,10 +61,10 @@ class SubagentReport:
 
     @property
     def text(self) -> str:
-        """The report as the agent that asked for it reads it."""
+        """The report as text for the calling agent."""
         why = f" because {self.note}" if self.note else ""
         head = f"[The sub-agent ended with the status {self.status!r}{why}, {self.steps} steps.]"
-        return f"{head}\n{self.findings or 'It said nothing.'}"
+        return f"{head}\n{self.findings or 'It returned no text.'}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values."""
@@ -72,21 +73,21 @@ class SubagentReport:
 
 class Subagents:
     """
-    Sends agents, and is the tool ``delegate`` with which a model does.
+    Runs sub-agents, and provides the tool ``delegate`` with which a model starts them.
 
     Args:
-        model: Who answers for them.
-        tools: The tools of the agent that sends them.
-        permissions: What they may use of these. They never get ``delegate`` itself this way.
-        store: Where their sessions are kept; default in memory, until the program ends.
-        window: Of the model, in tokens, where the catalogue of models does not know it.
-        limits: The most that one of them may spend.
-        depth: How deep they may send others: 1 for not at all.
-        longest: Characters of the findings.
-        system: Their system prompt.
+        model: The model of the sub-agents.
+        tools: The tools of the calling agent.
+        permissions: The subset of these they may use; it never includes ``delegate`` itself.
+        store: The store of their sessions; default in memory, until the program ends.
+        window: The context window in tokens, for a model that is not in the catalogue.
+        limits: Limits on the spending of one sub-agent.
+        depth: How deep sub-agents nest: 1 if they may not start others.
+        longest: The maximum length of the findings in characters.
+        system: The system prompt of the sub-agents.
 
     Raises:
-        BudgetError: A number makes no sense.
+        BudgetError: A number is out of range.
     """
 
     def __init__(
@@ -113,12 +114,12 @@ class Subagents:
         self._allowed = permissions.labels
         self._store = MemoryStore() if store is None else store
         self._window, self._limits, self._longest = window, limits, longest
-        for _ in range(depth - 1):  # each can send one that can send less deep
+        for _ in range(depth - 1):  # each level can start one that nests less deep
             self.tools = CombinedToolset(view, copy(self).toolset)
 
     @property
     def toolset(self) -> ToolRegistry:
-        """The tool ``delegate`` as a set; a call may take as long as a sub-agent."""
+        """The tool ``delegate`` as a toolset; a call may take as long as a sub-agent runs."""
         registry = ToolRegistry()
         registry.add(self.tool, seconds=self._limits.seconds + 60.0)
         return registry
@@ -126,7 +127,7 @@ class Subagents:
     @property
     def tool(self) -> Tool:
         """The tool ``delegate``."""
-        # What a sub-agent may do is what calling it may do, also later.
+        # The labels of a sub-agent's tools are labels of this tool, also later.
         labels = {label for tool in self.tools for label in tool.labels or {"write"}}
         allowed = {*DELEGATE.labels, *labels, *self._allowed}
 
@@ -138,10 +139,10 @@ class Subagents:
 
     def run(self, task: str) -> SubagentReport:
         """
-        Send an agent, and return its report.
+        Run a sub-agent, and return its report.
 
         Args:
-            task: What it is to do; it sees nothing else.
+            task: The task; the sub-agent sees nothing else.
 
         Raises:
             FoldlineError: The model gives no answer, or the task does not fit its window.
@@ -149,7 +150,7 @@ class Subagents:
         return run_blocking(self.arun(task))
 
     async def arun(self, task: str) -> SubagentReport:
-        """Send an agent; see `run`. A cancellation ends it."""
+        """Run a sub-agent; see `run`. Cancellation ends it."""
         name = f"sub-agent-{secrets.token_hex(8)}"
         model = self._model
         session = Session.open(
@@ -187,10 +188,10 @@ class Subagents:
 
 
 def tail(text: str, longest: int) -> str:
-    """Return the end of a text, from the beginning of a line where one is near."""
+    """Return the end of a text, from the start of a line if one is near."""
     if len(text) <= longest:
         return text
-    note = "[… the beginning was left out …]\n"
+    note = "[… the beginning was omitted …]\n"
     end = text[len(text) - max(1, longest - len(note)) :]
     line = end.find("\n", 0, len(end) // 4)
     return note + end[line + 1 :]

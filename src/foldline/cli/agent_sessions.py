@@ -1,4 +1,4 @@
-"""Finding the session files of agents on this machine, and measuring many of them."""
+"""Find the session files of agents on this machine, and measure many of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from foldline.formats.files import may_be_transcript
 from foldline.frozen import frozen
 
 MAX_ENTRIES: Final = 500_000
-"""Folder entries that are looked at in one scan."""
+"""Maximum number of folder entries visited in one scan."""
 
 Measurement = TypeVar("Measurement")
 
@@ -28,7 +28,7 @@ MAX_SIZE: Final = 128_000_000
 """Largest file that is measured, in bytes."""
 
 HEAD: Final = 64 * 1024
-"""Bytes at the beginning of a file in which the folder of its project is looked for."""
+"""Bytes at the start of a file that are searched for its project folder."""
 
 _FOLDER: Final = re.compile(r'"cwd"\s*:\s*("(?:[^"\\]|\\.){1,400}")')
 
@@ -42,7 +42,7 @@ _HOMES: Final = (
     ("gemini-cli", "GEMINI_CLI_HOME", ("",), ".gemini/tmp", r"session-.*\.jsonl?"),
 )
 """
-For each agent: the variable that names its folders, the usual ones in the home of the user, where
+For each agent: the variable that names its folders, the default ones in the user's home, where
 its sessions are in one of them, and how their files are named.
 """
 
@@ -71,14 +71,14 @@ class SessionFile:
 
 @frozen
 class UnreadableFile:
-    """A place that could not be looked at, and why."""
+    """A path that could not be read, and why."""
 
     path: Path
     why: str
 
 
 def homes() -> tuple[AgentHome, ...]:
-    """List where the agents that are known keep their sessions on this machine."""
+    """List where the known agents keep their sessions on this machine."""
     return tuple(
         AgentHome(agent, folder / inner, re.compile(pattern))
         for agent, variable, usual, inner, pattern in _HOMES
@@ -87,7 +87,7 @@ def homes() -> tuple[AgentHome, ...]:
 
 
 def _folders(variable: str, usual: Sequence[str]) -> list[Path]:
-    """Return the folders that a variable names, separated by commas; else the usual ones."""
+    """Return the comma-separated folders that a variable names, or the default ones."""
     named = [part.strip() for part in os.environ.get(variable, "").split(",")]
     return [Path(part).expanduser() for part in named if part] or [
         Path.home() / folder for folder in usual
@@ -96,7 +96,7 @@ def _folders(variable: str, usual: Sequence[str]) -> list[Path]:
 
 def find_sessions(places: Sequence[Path] = ()) -> Iterator[SessionFile | UnreadableFile]:
     """
-    Find session files, in files and folders that were named, or where agents keep theirs.
+    Find session files in the given files and folders, or where agents keep theirs.
 
     Raises:
         InputError: One of the places cannot be read.
@@ -110,7 +110,7 @@ def find_sessions(places: Sequence[Path] = ()) -> Iterator[SessionFile | Unreada
 
 def named_file(path: Path) -> SessionFile:
     """
-    Return a file that was named on the command line.
+    Return a file named on the command line.
 
     Raises:
         InputError: It cannot be read.
@@ -133,7 +133,7 @@ def in_home(home: AgentHome) -> Iterator[SessionFile | UnreadableFile]:
 
 
 def in_folder(folder: Path) -> Iterator[SessionFile | UnreadableFile]:
-    """Find the files below a folder that may be sessions of any agent, by their names."""
+    """Find the files below a folder whose names may be those of agent sessions."""
     for found in walk(folder):
         if isinstance(found, UnreadableFile) or may_be_transcript(found.path.name):
             yield found
@@ -141,10 +141,10 @@ def in_folder(folder: Path) -> Iterator[SessionFile | UnreadableFile]:
 
 def walk(folder: Path) -> Iterator[SessionFile | UnreadableFile]:
     """
-    Walk through a folder: every folder once, however links lead there.
+    Walk a folder tree, visiting every folder once even if links form a cycle.
 
     Yields:
-        Regular files that are not empty, and what could not be looked at.
+        Regular files that are not empty, and paths that could not be read.
     """
     seen: set[tuple[int, int]] = set()
     waiting, entries = [(folder, 0)], 0
@@ -161,7 +161,7 @@ def walk(folder: Path) -> Iterator[SessionFile | UnreadableFile]:
             continue
         entries += len(children)
         if entries > MAX_ENTRIES or depth > MAX_DEPTH:
-            yield UnreadableFile(here, "too many or too deep folders; name a smaller one")
+            yield UnreadableFile(here, "too many or too deeply nested folders; name a smaller one")
             continue
         yield from _files(children, waiting, depth)
 
@@ -169,7 +169,7 @@ def walk(folder: Path) -> Iterator[SessionFile | UnreadableFile]:
 def _files(
     children: list[Path], waiting: list[tuple[Path, int]], depth: int
 ) -> Iterator[SessionFile | UnreadableFile]:
-    """Yield the files among entries, and put the folders among them on the list."""
+    """Yield the files among the entries, and add the folders to ``waiting``."""
     for child in children:
         try:
             status = child.stat()
@@ -184,7 +184,7 @@ def _files(
 
 
 def project_folder(found: SessionFile) -> str:
-    """Return the folder that a session says it worked in, else the folder that the file is in."""
+    """Return the project folder recorded in a session, or the folder that holds the file."""
     try:
         with found.path.open("rb") as file:
             head = file.read(HEAD).decode("utf-8", "replace")
@@ -201,9 +201,9 @@ def project_folder(found: SessionFile) -> str:
 @dataclass(slots=True)
 class MeasuringRun(Generic[Measurement]):
     """
-    What was measured of session files so far, and what was not.
+    Session files measured so far, and those that were not.
 
-    ``others`` held no conversation, ``left`` were not reached within the limits.
+    ``others`` hold no conversation, ``left`` were not reached within the limits.
     """
 
     measured: list[Measurement] = field(default_factory=list)
@@ -231,14 +231,14 @@ class MeasuringRun(Generic[Measurement]):
         seconds: float,
     ) -> None:
         """
-        Measure files; one that cannot be read is recorded and never ends a run.
+        Measure files; an unreadable file is recorded and never ends the run.
 
         Args:
-            files: In the order in which they are worth measuring.
-            measure: Measures one.
+            files: Files, the most important first.
+            measure: Measures one file.
             output: Shows the progress.
-            limit: How many files at most.
-            seconds: After this time no other file is begun.
+            limit: Maximum number of files.
+            seconds: No further file is started after this time.
         """
         self.left += max(0, len(files) - limit)
         deadline = time.monotonic() + seconds
@@ -258,7 +258,7 @@ class MeasuringRun(Generic[Measurement]):
                     self.unreadable.append(UnreadableFile(found.path, error.message))
 
     def omissions(self) -> dict[str, Any]:
-        """Return what was not measured, and why, as JSON values."""
+        """Return the files that were not measured, with reasons, as JSON values."""
         return {
             "not_measured": self.left,
             "others": self.others,
@@ -266,7 +266,7 @@ class MeasuringRun(Generic[Measurement]):
         }
 
     def note(self, output: Output) -> None:
-        """Note what was not measured, and why."""
+        """Write notes about the files that were not measured, and why."""
         if self.left:
             left = plural(self.left, "file")
             output.note(f"{left} not measured; --limit and --seconds allow more.")

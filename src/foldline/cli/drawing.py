@@ -1,4 +1,4 @@
-"""What rich draws: a console and tables fit for pipes and narrow terminals, and bars of tokens."""
+"""Drawing with rich: a console and tables fit for pipes and narrow terminals, and token bars."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Screen(Console):
 
     @property
     def has_blocks(self) -> bool:
-        """Whether the encoding of the terminal has blocks to draw with."""
+        """Whether the encoding of the terminal has block characters."""
         return self.encoding.lower().startswith("utf")
 
     def on_broken_pipe(self) -> None:
-        """Leave the exit code to `foldline.cli.errors`, where rich would choose 1."""
+        """Leave the exit code to `foldline.cli.errors`; rich would exit with 1."""
         raise BrokenPipeError
 
 
@@ -30,14 +30,14 @@ GAP: Final = 2
 """Characters between two columns."""
 
 LEAST: Final = 8
-"""Characters to which a column of words is cut before a column is left out."""
+"""Minimum width of a text column before whole columns are dropped."""
 
 
 class Grid(Table):
-    """A table that never cuts a number: it leaves out its last columns instead."""
+    """A table that never cuts a number: it drops its last columns instead."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw the table within the width that there is."""
+        """Draw the table within the available width."""
         self._fit(options.max_width)
         yield from super().__rich_console__(console, options)
 
@@ -54,7 +54,7 @@ class Grid(Table):
 
 
 def _least(columns: list[Column]) -> int:
-    """Return how many characters these columns take at the very least."""
+    """Return the minimum width of these columns, in characters."""
     widths = (
         _widest(column) if _is_number(column) else min(LEAST, _widest(column))
         for column in columns
@@ -91,7 +91,7 @@ def bar(shares: Sequence[Share], whole: int, width: int, *, blocks: bool = True)
         shares: From left to right.
         whole: The tokens that fill the whole width.
         width: In characters.
-        blocks: Whether the terminal has blocks; one without gets ``#``.
+        blocks: Whether the terminal has block characters; otherwise ``#`` is used.
     """
     full, rest = "█░" if blocks else "#."
     out, done, total = Text(), 0, 0
@@ -101,13 +101,13 @@ def bar(shares: Sequence[Share], whole: int, width: int, *, blocks: bool = True)
         out.append(full * (until - done), style=STYLES[share.name])
         done = max(done, until)
     if total and not done:
-        out.append(full, style=STYLES[shares[0].name])  # something is never drawn as nothing
+        out.append(full, style=STYLES[shares[0].name])  # a share above zero is never drawn empty
         done = 1
     return out.append(rest * max(0, width - done), style="bright_black")
 
 
 def swatch(kind: str, *, blocks: bool = True) -> Text:
-    """Return the name of a kind behind a mark in its colour."""
+    """Return the name of a kind after a mark in its colour."""
     mark = "■" if blocks else "#"
     return Text(f"{mark} ", style=STYLES[kind]).append(kind, style="default")
 

@@ -40,11 +40,11 @@ class Exit(IntEnum):
 
 
 class OutputClosed(Exception):
-    """The reader of the output closed it."""
+    """Raised when the reader of the output closed it."""
 
 
 class OutputError(FoldlineError):
-    """The result cannot be written where it was to go."""
+    """The result cannot be written to its destination."""
 
 
 _CODES: dict[Exit, tuple[type[FoldlineError], ...]] = {
@@ -63,7 +63,7 @@ def exit_code(error: FoldlineError) -> Exit:
 
 @frozen
 class CommandFailure:
-    """Why a command ended: the class of the error, its sentences, and what else it knows."""
+    """A failed command: the class of the error, its sentences, and its details."""
 
     kind: str
     code: Exit
@@ -73,10 +73,10 @@ class CommandFailure:
 
 
 class NamingGroup(click.Group):
-    """A group whose usage errors point at the help of the subcommand that was called."""
+    """A group whose usage errors point to the help of the failing subcommand."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a subcommand; click names none where an option lacks its value."""
+        """Run a subcommand; click does not name it if an option lacks its value."""
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
@@ -92,12 +92,12 @@ def run(command: Callable[[], object], *, debug: bool, as_json: bool = False) ->
     Run a command to its end.
 
     Args:
-        command: What to run; an integer that it returns is the exit code.
+        command: The function to run; a returned integer is the exit code.
         debug: Whether to show where an error came from.
-        as_json: Whether an error is one JSON object on stdout, too.
+        as_json: Whether an error is also written to stdout as one JSON object.
 
     Returns:
-        The exit code. Errors have been reported on stderr, in one sentence and a hint.
+        The exit code. Errors are reported on stderr, in one sentence and a hint.
     """
     try:
         result = command()
@@ -110,9 +110,9 @@ def run(command: Callable[[], object], *, debug: bool, as_json: bool = False) ->
     except click.ClickException as error:
         return _report(_usage(error), debug, as_json)
     except (click.Abort, KeyboardInterrupt):
-        words = "Interrupted; nothing was left half done."
+        words = "Interrupted; nothing was left incomplete."
         return _report(CommandFailure("Interrupted", Exit.INTERRUPTED, words), debug, as_json)
-    except Exception as error:  # noqa: BLE001  # the last line of defence: a sentence, not a dump
+    except Exception as error:  # noqa: BLE001  # last resort: a sentence instead of a traceback
         return _report(_failure(error), debug, as_json)
     return result if isinstance(result, int) else Exit.DONE
 
@@ -131,7 +131,7 @@ def _failure(error: Exception) -> CommandFailure:
 
 
 def _usage(error: click.ClickException) -> CommandFailure:
-    """Describe what is wrong with the command line, and name the help of the command."""
+    """Describe a usage error, and point to the help of the command."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "foldline"
     message = " ".join(error.format_message().split())
@@ -140,7 +140,7 @@ def _usage(error: click.ClickException) -> CommandFailure:
 
 
 def _sentence(error: FoldlineError) -> str:
-    """Return the message as a sentence; where in the input it is comes first, in small letters."""
+    """Return the message as a sentence, preceded by the place in the input, in lower case."""
     message = error.message
     if isinstance(error, InputError) and (error.index is not None or error.field):
         message = message[:1].upper() + message[1:]

@@ -1,4 +1,4 @@
-"""The command ``foldline``: its commands, each imported only when it is called."""
+"""The command ``foldline``: its commands, each imported only when it runs."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from foldline.cli.errors import NamingGroup, OutputClosed, run
 from foldline.cli.streams import prepare
 
 SUMMARIES = {
-    "compact": "Bring a conversation within a budget.",
+    "compact": "Compact a conversation to a budget.",
     "stats": "Show where the tokens of a conversation go.",
     "inspect": "Show what the model sees, and what it no longer sees.",
     "scan": "Find the agent sessions on this machine, and what compaction would save.",
     "bench": "Measure what compaction keeps, on your own sessions.",
     "corpus": "Work on many sessions, on many cores or machines.",
     "serve": "Run a proxy that compacts what agents send.",
-    "recall": "Show what a compaction removed.",
-    "sessions": "List, show, export and delete what the archive holds.",
+    "recall": "Show content that a compaction removed.",
+    "sessions": "List, show, export and delete archived sessions.",
     "wrap": "Run Claude Code, Codex or opencode through the proxy.",
-    "mcp": "Offer recall, past sessions, notes and memory to agents over MCP.",
+    "mcp": "Serve recall, past sessions, notes and memory over MCP.",
     "archive": "Copy and check whole archives.",
-    "context": "Build, judge and compare contexts.",
+    "context": "Build, evaluate and compare contexts.",
     "note": "Keep notes and tasks in files that people can edit.",
     "memory": "Remember, search and forget.",
     "kb": "Search documents, with their sources.",
@@ -59,7 +59,7 @@ class LazyGroup(NamingGroup):
 
     Args:
         summaries: What each command does, by name, in the order of the help.
-        settings: What `click.Group` takes.
+        settings: Arguments of `click.Group`.
     """
 
     def __init__(self, *, summaries: Mapping[str, str], **settings: Any) -> None:
@@ -84,7 +84,7 @@ class LazyGroup(NamingGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that was named; suggest the nearest name where there is none."""
+        """Find a command by name; suggest the nearest name if there is none."""
         unknown = args and args[0] not in self._summaries and not args[0].startswith("-")
         if unknown and not ctx.resilient_parsing:
             close = get_close_matches(args[0], self._summaries, 1)
@@ -93,7 +93,7 @@ class LazyGroup(NamingGroup):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the name of a command, or an option, without importing any command."""
+        """Complete a command name or an option without importing any command."""
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         return [
@@ -126,7 +126,7 @@ class LazyGroup(NamingGroup):
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
-            # click would turn it into exit code 1, which here means an unexpected error.
+            # click would exit with 1, which here means an unexpected error.
             raise OutputClosed from error
 
 

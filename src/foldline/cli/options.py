@@ -23,35 +23,35 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class _RangeType(click.ParamType):  # type: ignore[type-arg]  # since click 8.5 only
-    """Says which numbers there are, where one is none of them."""
+    """A number type whose error names the allowed numbers."""
 
     noun: str
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read a number, or say which numbers there are."""
+        """Read a number, or fail with the allowed numbers."""
         try:
             found = super().convert(value, param, ctx)
         except click.BadParameter:
             found = None
-        if found is None or found != found:  # no range refuses nan
+        if found is None or found != found:  # no range check rejects nan
             self.fail(_refusal(value, self.noun, self), param, ctx)
         return found
 
 
 class IntegerType(_RangeType, click.IntRange):
-    """A whole number; both ends of its range may be left open."""
+    """A whole number; both ends of its range may be open."""
 
     noun = "a whole number"
 
 
 class NumberType(_RangeType, click.FloatRange):
-    """A number such as 0.2; both ends of its range may be left open."""
+    """A number such as 0.2; both ends of its range may be open."""
 
     noun = "a number"
 
 
 class PlaceType(click.Path):
-    """A file as a path, or the URL of a PostgreSQL database as it is."""
+    """A file as a path, or the URL of a PostgreSQL database."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read a path, or return a URL."""
@@ -62,7 +62,7 @@ def _refusal(value: Any, what: str, limits: Any) -> str:
     least, most = limits.min, limits.max
     start = "above" if limits.min_open else "from"
     if least is not None:
-        end = f" to {most:,}" if most is not None else "" if limits.min_open else " on"
+        end = f" to {most:,}" if most is not None else "" if limits.min_open else " up"
         what = f"{what} {start} {least:,}{end}"
     return f"{str(value)[:40]!r} is not {what}."
 
@@ -72,12 +72,12 @@ _WRITTEN: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)\s*([a-zA-Z]{1,3})"
 
 def _unit_type(what: str, units: Mapping[str, float], example: str) -> click.ParamType:  # type: ignore[type-arg]  # since click 8.5 only
     """
-    Return what reads a number with a unit.
+    Return a type that reads a number with a unit.
 
     Args:
-        what: What it is a number of.
-        units: What each unit is worth, in lower case.
-        example: How one is written.
+        what: Name of the quantity.
+        units: Value of each unit, by lower-case name.
+        example: Example values.
     """
 
     def number(value: str | float) -> float:
@@ -87,9 +87,9 @@ def _unit_type(what: str, units: Mapping[str, float], example: str) -> click.Par
         found = _WRITTEN.fullmatch(text)
         worth = units.get(found[2].lower()) if found else None
         if found is None or worth is None:
-            raise click.BadParameter(f"{text[:40]!r} is no {what}: write {example}.")
+            raise click.BadParameter(f"{text[:40]!r} is not a {what}: write {example}.")
         if not float(found[1]):
-            raise click.BadParameter(f"{text[:40]!r} would keep nothing at all.")
+            raise click.BadParameter(f"{text[:40]!r} would keep nothing.")
         return float(found[1]) * worth
 
     return FuncParamType(number)
@@ -166,14 +166,14 @@ def complete_policy(_: click.Context, __: click.Parameter, incomplete: str) -> l
 
 
 input_file = click.argument("file", metavar="FILE", type=click.Path(readable=False))
-"""Reading FILE finds out whether that can be done, and says why not."""
+"""Existence is checked when FILE is read, with a better error."""
 
 from_format = click.option(
     "--from",
     "source_format",
     metavar="FMT",
     type=click.Choice(READABLE),
-    help="What FILE is, if it is not recognised; 'foldline formats' lists the names.",
+    help="Format of FILE, if it is not recognised; 'foldline formats' lists the names.",
 )
 
 max_bytes = click.option(
@@ -187,19 +187,19 @@ max_bytes = click.option(
 conversation = click.option(
     "--conversation",
     metavar="NAME|N",
-    help="Which conversation of a file that holds several: its name, or its number "
+    help="Conversation of a file that holds several: its name, or its number "
     "from 1 (default: the last).",
 )
 
 model = click.option(
-    "--model", metavar="NAME", help="Count tokens as this model does, such as gpt-4.1 or claude."
+    "--model", metavar="NAME", help="Count tokens for this model, such as gpt-4.1 or claude."
 )
 
 priced_model = click.option(
     "--model",
     metavar="NAME",
     default=PRICED_MODEL,
-    help=f"Model whose prices count ({PRICED_MODEL}).",
+    help=f"Model whose prices apply ({PRICED_MODEL}).",
 )
 
 budgets = click.option(
@@ -211,7 +211,7 @@ budgets = click.option(
 )
 
 STDOUT: Final = Path("-")
-"""What stands for stdout where a file is named."""
+"""File name that stands for stdout."""
 
 
 def number(
@@ -221,7 +221,7 @@ def number(
     help: str | None = None,  # noqa: A002  # as click has it
     metavar: str = "N",
 ) -> Callable[[Decorated], Decorated]:
-    """Return an option that takes a number; its help shows the default, where that is not 0."""
+    """Return an option that takes a number; its help shows a default other than 0."""
     return click.option(
         name, metavar=metavar, type=kind, default=default, show_default=bool(default), help=help
     )
@@ -242,7 +242,7 @@ def choice(
     default: str = "",
     help: str | None = None,  # noqa: A002  # as click has it
 ) -> Callable[[Decorated], Decorated]:
-    """Return an option that takes one of a few words, the first one unless given."""
+    """Return an option that takes one of several words; the first is the default."""
     kind = click.Choice(values)
     return click.option(
         name, type=kind, default=default or values[0], show_default=True, help=help
@@ -250,14 +250,14 @@ def choice(
 
 
 def or_before(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
-    """Return what was given before the subcommand where nothing was given after it."""
+    """Return the value given before the subcommand if none was given after it."""
     if value is not None or ctx.parent is None:
         return value
     return ctx.parent.params.get(option.name or "")
 
 
 def max_usd(help: str, *, min_open: bool = False) -> Callable[[Decorated], Decorated]:  # noqa: A002  # as click has it
-    """Return the option ``--max-usd``: what a model may be paid."""
+    """Return the option ``--max-usd``: the spending limit for a model."""
     kind = NumberType(0, min_open=min_open)
     return click.option("--max-usd", "usd", metavar="N", type=kind, help=help)
 
@@ -266,8 +266,8 @@ replay_window = number("--window", WINDOW, None, "Window to replay sessions in (
 
 
 def store_file(name: str) -> Callable[[Decorated], Decorated]:
-    """Return the option ``--file``: where a store is, by the name of what it holds."""
-    words = f"The file of the {name} (default: {name}.db {DATA_FOLDER}), or a PostgreSQL database."
+    """Return the option ``--file``: the location of a store, by the name of its content."""
+    words = f"File of the {name} (default: {name}.db {DATA_FOLDER}), or a PostgreSQL database."
     place = PlaceType(path_type=Path, dir_okay=False)
     return click.option("--file", metavar="PATH|URL", type=place, callback=or_before, help=words)
 
@@ -284,7 +284,7 @@ archive = click.option(
     metavar="PATH",
     type=FILE,
     callback=or_before,
-    help=f"Where removed content is kept (default: archive.db {DATA_FOLDER}).",
+    help=f"Where removed content is stored (default: archive.db {DATA_FOLDER}).",
 )
 
 notes_folder = click.option(
@@ -293,7 +293,7 @@ notes_folder = click.option(
     metavar="DIR",
     type=FOLDER,
     callback=or_before,
-    help="The folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
+    help="Folder of the notes (default: FOLDLINE_NOTES, or ./notes).",
 )
 
 policies = click.option(
@@ -315,10 +315,10 @@ policy = click.option(
 
 def refuse(words: str) -> NoReturn:
     """
-    End a command whose options make no sense together.
+    End a command whose options are inconsistent.
 
     Raises:
-        UsageError: Always; it points at the help of the command.
+        UsageError: Always; it points to the help of the command.
     """
     raise click.UsageError(words, click.get_current_context())
 
@@ -357,11 +357,11 @@ def on_store(
     option: Callable[[Any], Any], names: Sequence[str], opens: Callable[..., Any]
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """
-    Return what gives a command a store, open, and its `Output`.
+    Return a decorator that passes a command an open store and its `Output`.
 
     Args:
         option: The options that name the store.
-        names: What click calls their values.
+        names: Names of their values in click.
         opens: Opens the store from those values; it is closed after the command.
     """
 

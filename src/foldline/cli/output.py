@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 MOST_NAMED: Final = 5
-"""Files that were left out and are named."""
+"""Maximum number of skipped files listed by name."""
 
 _CONTROLS: Final = {
     code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
@@ -31,27 +31,27 @@ _TURNS: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _UNPRINTABLE: Final = _CONTROLS | {
     code: f"\\u{code:04x}" for code in (*_TURNS, *range(0xD800, 0xE000))
 }
-"""Terminal commands, marks that turn the direction of text, and what is no text at all."""
+"""Terminal control characters, direction marks, and code points that are not text."""
 
 _ESCAPED: Final = {code: f"\\u{code:04x}" for code in (*range(127, 160), *_TURNS)}
-"""Those that `json.dumps` leaves as they are; inside strings, an escape means the same."""
+"""Those that `json.dumps` does not escape; inside strings, an escape is equivalent."""
 
 
 @frozen
 class Output:
     """
-    Where a command writes: its result to stdout, notes for people to stderr.
+    The output of a command: its result on stdout, notes on stderr.
 
     Args:
         json: Whether the result is one JSON object instead of text and tables.
-        quiet: Whether there are no notes.
+        quiet: Whether notes are suppressed.
     """
 
     json: bool = False
     quiet: bool = False
 
     def note(self, sentence: str) -> None:
-        """Write a note for people to stderr."""
+        """Write a note to stderr."""
         if not self.quiet:
             click.echo(printable(sentence), err=True)
 
@@ -62,11 +62,11 @@ class Output:
             self.note(f"warning: {warning}{stop}")
 
     def note_unreadable(self, files: Sequence[tuple[object, str]]) -> None:
-        """Name the first of the files that were left out, each with its reason, and count them."""
+        """List the first skipped files, each with its reason, and count the rest."""
         for path, why in files[:MOST_NAMED]:
             self.note(f"skipped {path}: {why}")
         if len(files) > MOST_NAMED:
-            self.note(f"skipped {len(files) - MOST_NAMED:,} more; --json names them all.")
+            self.note(f"skipped {len(files) - MOST_NAMED:,} more; --json lists them all.")
 
     def records(
         self,
@@ -79,15 +79,15 @@ class Output:
         noun: str = "",
     ) -> None:
         """
-        Write records: one JSON object, or a table for people.
+        Write records: one JSON object, or a table.
 
         Args:
             schema: Name and version of the JSON object.
             value: The JSON object.
             columns: Headings, as `table` takes them.
             rows: Their cells, as `table` takes them.
-            empty: What is noted where there are no rows; then no table is drawn.
-            noun: What the records are called in a note that counts them.
+            empty: A note instead of a table if there are no rows.
+            noun: Noun for the records in a note that counts them.
         """
         if self.json:
             write_json(schema, value)
@@ -102,13 +102,13 @@ class Output:
 
     def result(self, schema: str, value: dict[str, Any], *notes: str, text: str = "") -> None:
         """
-        Write a result: one JSON object, or a text for people.
+        Write a result: one JSON object, or a text.
 
         Args:
             schema: Name and version of the JSON object.
             value: The JSON object.
-            notes: Further sentences for people, on stderr.
-            text: What goes to stdout; "" for nothing.
+            notes: Further sentences, on stderr.
+            text: Text for stdout; "" for nothing.
         """
         if self.json:
             write_json(schema, value)
@@ -120,12 +120,12 @@ class Output:
 
     @property
     def is_live(self) -> bool:
-        """Whether progress can be drawn: stderr is a terminal, and notes are wanted."""
+        """Whether progress can be drawn: stderr is a terminal, and notes are not suppressed."""
         return not self.quiet and sys.stderr.isatty()
 
     @contextmanager
     def working(self, what: str, *, long: bool) -> Iterator[None]:
-        """Show that something is going on, on a terminal and only if it may take ``long``."""
+        """Show a spinner on a terminal, if the work may take ``long``."""
         if not (long and self.is_live):
             yield
             return
@@ -135,7 +135,7 @@ class Output:
             yield
 
     def track(self, items: Sequence[Item], what: str) -> Iterator[Item]:
-        """Go through items, with a progress bar on a terminal."""
+        """Iterate over items, with a progress bar on a terminal."""
         if len(items) < 2 or not self.is_live:
             yield from items
             return
@@ -146,7 +146,7 @@ class Output:
 
 
 def printable(text: str) -> str:
-    """Make control characters visible, so that a transcript cannot command the terminal."""
+    """Make control characters visible, so that a transcript cannot control the terminal."""
     return text.translate(_UNPRINTABLE)
 
 
@@ -156,7 +156,7 @@ def one_line(text: str, most: int = 200) -> str:
 
 
 def json_text(value: Any) -> str:
-    """Write a JSON value; terminal commands and half a surrogate pair are escaped."""
+    """Write a JSON value; control characters and lone surrogates are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=repr).translate(_ESCAPED)
     try:
         text.encode()
@@ -187,7 +187,7 @@ def write_text(text: str) -> None:
 
 
 def console(*, err: bool = False) -> Screen:
-    """Return what draws on stdout or stderr; colours follow NO_COLOR and the terminal."""
+    """Return a console for stdout or stderr; colours follow NO_COLOR and the terminal."""
     from foldline.cli.drawing import Screen
 
     return Screen(stderr=err, highlight=False, emoji=False, markup=False, soft_wrap=False)
@@ -199,9 +199,9 @@ def table(*columns: str, rows: Iterable[Sequence[Any]] = ()) -> Table:
 
     Args:
         columns: Headings. ``>`` before one makes a column of numbers, ``*`` one whose cells are
-            cut first where the terminal is narrow; numbers never are.
-        rows: Cells. Whole numbers are written with separators of thousands, texts as one
-            printable line; what rich has made is taken as it is.
+            cut first on a narrow terminal; numbers never are.
+        rows: Cells. Whole numbers get thousands separators, texts are written as one
+            printable line, and rich objects are used as they are.
     """
     from foldline.cli.drawing import GAP, Grid
 
@@ -227,13 +227,13 @@ def _cell(cell: Any, column: Column) -> Text | str:
 
 
 def flexible(text: str) -> Text:
-    """Return a cell of one printable line that is cut where there is no room."""
+    """Return a cell of one printable line that is cut if it does not fit."""
     from rich.text import Text
 
     return Text(one_line(text), no_wrap=True, overflow="ellipsis")
 
 
 def shorten_path(path: str, most: int) -> str:
-    """Return a path on one line, its beginning cut where it is longer than ``most``."""
+    """Return a path on one line, its beginning cut if it is longer than ``most``."""
     line = one_line(path, 1_000)
     return line if len(line) <= most else f"…{line[1 - most :]}"

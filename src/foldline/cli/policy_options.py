@@ -1,4 +1,4 @@
-"""Options that say how to compact: the policy, its settings, pins, and the summarizer."""
+"""Options for compaction: the policy, its settings, pins, and the summarizer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from foldline.values.transcript import Transcript
 
 
 def _template(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    """Read the template that a file holds; a name stays a name."""
+    """Read a template from a file; return a built-in name unchanged."""
     if value is None or value in TEMPLATE_NAMES:
         return value
     if not Path(value).is_file():
@@ -41,24 +41,24 @@ summarizer_options = together(
     click.option(
         "--summarizer",
         metavar="MODEL",
-        help="Ask this model for a summary: anthropic:claude-haiku-4-5, openai:gpt-5-mini.",
+        help="Summarize with this model: anthropic:claude-haiku-4-5, openai:gpt-5-mini.",
     ),
-    click.option("--focus", metavar="TEXT", default="", help="What to remember above all."),
+    click.option("--focus", metavar="TEXT", default="", help="What the summary should focus on."),
     click.option(
         "--template",
         metavar="NAME|FILE",
         callback=_template,
-        help=f"What the model writes: {', '.join(TEMPLATE_NAMES)}, or a file of instructions.",
+        help=f"Form of the summary: {', '.join(TEMPLATE_NAMES)}, or a file of instructions.",
     ),
-    max_usd("Most US dollars to pay the model."),
+    max_usd("Maximum US dollars to pay the model."),
 )
-"""Who is asked for an account, about what, in which form, and for how much money."""
+"""Options of the summarizer: its model, focus, template, and spending limit."""
 
 
 def configure_summarizer(
     config: Config, summarizer: str | None, template: str | None, usd: float | None
 ) -> Config:
-    """Return a configuration in which the options of a summarizer hold that were given."""
+    """Return a configuration with the given summarizer options applied."""
     changes = {
         "summarizer": summarizer,
         "summary": None if template is None else {"template": template},
@@ -68,7 +68,7 @@ def configure_summarizer(
 
 
 def bill(spent: Spent) -> str:
-    """Describe in a few words what a model was paid; "" when none was asked."""
+    """Describe what a model cost, in a few words; "" if none was called."""
     if not spent.attempts:
         return ""
     tokens = f"{spent.input_tokens:,} tokens read, {spent.output_tokens:,} written"
@@ -79,7 +79,7 @@ def bill(spent: Spent) -> str:
 
 def split_settings(settings: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """
-    Split ``--set`` into what ``foldline config`` prints, and arguments of the policy.
+    Split ``--set`` into settings that ``foldline config`` prints, and policy arguments.
 
     Args:
         settings: ``key=value``.
@@ -88,7 +88,7 @@ def split_settings(settings: Sequence[str]) -> tuple[dict[str, Any], tuple[str, 
         Values by dotted key, and the settings that are arguments of the policy.
 
     Raises:
-        BudgetError: A value is of another type than its setting.
+        BudgetError: A value has the wrong type for its setting.
     """
     known = {leaf.key: leaf for leaf in leaves(Config)}
     found, rest = {}, []
@@ -115,17 +115,17 @@ def build_policy(
     Make a policy.
 
     Args:
-        name: One of the policies that come with Foldline; None for the one of ``config``.
+        name: A built-in policy; None for the one of ``config``.
         settings: ``key=value`` for arguments of the policy; ``_`` may be written ``-``.
-        config: What holds for the policy that it names; ``settings`` beat it.
+        config: Arguments for the policy that it names; ``settings`` override them.
 
     Raises:
-        BudgetError: There is no such policy or key, or the value is of another type.
+        BudgetError: There is no such policy or key, or the value has the wrong type.
     """
     base = config or Config()
     title = base.policy if name is None else name.replace("-", "_")
     if title not in POLICIES:
-        return named_policy(title)  # tells which ones there are
+        return named_policy(title)  # its error lists the policies
     known = inspect.signature(POLICIES[title]).parameters
     arguments = tuning(base, title)
     for setting in settings:
@@ -133,17 +133,17 @@ def build_policy(
         if not equals or key not in known:
             what = f"Policy {title} has no setting {key[:40]!r}." if equals else "Write key=value."
             own = ", ".join(known) or "none"
-            hint = f"Its settings are: {own}; 'foldline config' prints those of everything."
+            hint = f"Its settings are: {own}; 'foldline config' prints all others."
             raise BudgetError(what, hint=hint)
         arguments[key] = _value(key, text.strip(), known[key].default)
     return named_policy(title, **arguments)
 
 
 def _value(key: str, text: str, default: object) -> Any:
-    """Read a value as what the default is: a whole number, a number, or names."""
+    """Parse a value as the type of the default: a whole number, a number, or names."""
     if not isinstance(default, (int, float)):
         return tuple(name.strip() for name in text.split(",") if name.strip())
-    expected = "a whole number from 0 on" if isinstance(default, int) else "a number such as 0.2"
+    expected = "a whole number from 0 up" if isinstance(default, int) else "a number such as 0.2"
     with suppress(ValueError):
         value = int(text) if isinstance(default, int) else float(text)
         if 0 <= value < 1e9:
@@ -156,9 +156,9 @@ def pin_messages(transcript: Transcript, pins: Sequence[str], keep: int) -> Tran
     Pin messages of a transcript.
 
     Args:
-        transcript: What is to be compacted.
+        transcript: The transcript to compact.
         pins: Positions (negative ones count from the end) or handles of messages.
-        keep: How many of the newest messages are pinned besides.
+        keep: Number of newest messages to pin as well.
 
     Raises:
         InputError: A pin names no message.

@@ -1,4 +1,4 @@
-"""Reading what a command was given: a file or stdin, and one conversation of it."""
+"""Read the input of a command: a file or stdin, and one conversation in it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
 
 LARGE = 4_000_000
-"""Bytes from which reading is announced."""
+"""Size in bytes from which reading shows progress."""
 
 LONG = 2_000
-"""Messages from which work on a conversation is announced."""
+"""Number of messages from which work on a conversation shows progress."""
 
 
 @frozen
 class Input:
-    """A recording with the conversation of it that is meant; ``index`` counts from 0."""
+    """A recording and its selected conversation; ``index`` counts from 0."""
 
     name: str
     recording: Recording = field(repr=False)
@@ -41,32 +41,32 @@ class Input:
 
     @property
     def conversation(self) -> RecordedConversation:
-        """The conversation that is meant."""
+        """The selected conversation."""
         return self.recording.conversations[self.index]
 
     @property
     def transcript(self) -> Transcript:
-        """What it says."""
+        """The transcript of the conversation."""
         return self.conversation.transcript
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences about what could not be read."""
+        """Sentences about unreadable parts."""
         return (*self.recording.warnings, *self.transcript.warnings)
 
     @property
     def long(self) -> bool:
-        """Whether work on it takes long enough to say so."""
+        """Whether work on it takes long enough to show progress."""
         return len(self.transcript.messages) > LONG
 
     @property
     def place(self) -> str:
-        """Which conversation it is, such as "segment 3 of 3"; empty where there is only one."""
+        """Position of the conversation, such as "segment 3 of 3"; empty if it is the only one."""
         count = len(self.recording.conversations)
         return "" if count == 1 else f"conversation {self.index + 1} of {count}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was read as JSON values: the file, its format, and which conversation."""
+        """Return the file, its format and the selected conversation as JSON values."""
         return {
             "file": self.name,
             "format": self.recording.format,
@@ -86,14 +86,14 @@ def open_input(
     max_bytes: int | None = None,
 ) -> Input:
     """
-    Read a file, or stdin, and choose a conversation of it.
+    Read a file or stdin, and select a conversation.
 
     Args:
         file: A path, or "-" for stdin.
-        source_format: A kind of file or a wire format; None to recognise it.
+        source_format: A kind of file or a wire format; None detects it.
         conversation: Its name or number; None for the last.
-        output: Notes which conversation was chosen, and what could not be read.
-        max_bytes: The most that is read, in bytes after decompression; None for the defaults.
+        output: Receives notes on the selected conversation and on unreadable parts.
+        max_bytes: Maximum number of decompressed bytes to read; None for the defaults.
 
     Raises:
         InputError: It cannot be read, or has no such conversation.
@@ -117,12 +117,12 @@ def counter_for(
     transcript: Transcript, model: str | None, output: Output | None = None
 ) -> TokenCounter:
     """
-    Return what counts a transcript.
+    Return a token counter for a transcript.
 
     Args:
-        transcript: Whose provider has the rules for media.
-        model: As whom to count.
-        output: Warns of a model that is not known.
+        transcript: Its provider determines the rules for media.
+        model: Model to count for.
+        output: Receives a warning about an unknown model.
     """
     counter = api.counter_for(transcript, model)
     if model and output is not None:
@@ -131,8 +131,8 @@ def counter_for(
 
 
 def _warn_unknown(model: str, counter: str) -> Iterator[str]:
-    """Warn of a model that is not known, and suggest the nearest name."""
-    # Imported here: the catalogue is read from a file, which only a named model needs.
+    """Warn about an unknown model, and suggest the nearest name."""
+    # Imported here: the catalogue is read from a file, needed only if a model is named.
     from foldline.models.catalogue import Catalogue
 
     known = Catalogue.load()
@@ -158,10 +158,10 @@ def _read(file: str, format: str | None, max_bytes: int | None) -> Recording:  #
 
 def _name_the_message(source: TranscriptSource) -> None:
     """
-    Find the one message for which a list of messages is not recognised.
+    Find the message that prevents a list of messages from being recognised.
 
     Raises:
-        UnknownFormat: Naming it; nothing is raised where the content is something else.
+        UnknownFormat: Names that message; not raised if the content is something else.
     """
     document = source.document
     items = document.get("messages") if isinstance(document, dict) else document
@@ -170,16 +170,16 @@ def _name_the_message(source: TranscriptSource) -> None:
 
 
 def _as_dialect(source: TranscriptSource, format: str) -> Recording:  # noqa: A002
-    """Read one JSON value in a wire format that was named."""
+    """Read one JSON value in a given wire format."""
     if not isinstance(source.document, (list, dict)):
         check_json(source)
         raise InputError(
-            f"{source.name} is not one JSON value, which messages in {format} are",
-            hint="Leave out --from to let the kind of file be recognised.",
+            f"{source.name} is not one JSON value, as messages in {format} must be",
+            hint="Leave out --from to detect the format.",
         )
-    there = dialect(format).decode(source.document)
-    document = JsonDocument(source, (ConversationPath((), there.messages),))
-    return Recording("wire", (RecordedConversation("messages", there),), document)
+    transcript = dialect(format).decode(source.document)
+    document = JsonDocument(source, (ConversationPath((), transcript.messages),))
+    return Recording("wire", (RecordedConversation("messages", transcript),), document)
 
 
 def _stdin(limit: int) -> bytes:

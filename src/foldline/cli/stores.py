@@ -1,4 +1,4 @@
-"""Where the archive, notes, memory and knowledge are, and how commands open them."""
+"""Locate and open the archive, notes, memory and knowledge."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def open_notes(given: Path | None, *, make: bool = False) -> Notes:
 
     Args:
         given: As given on the command line.
-        make: Whether it is made where it is missing.
+        make: Whether to create it if it is missing.
 
     Raises:
         InputError: It is missing.
@@ -70,16 +70,16 @@ Place = TypeVar("Place", Path, Path | str)
 
 def existing(path: Place, what: str, *, made_by: str, option: str) -> Place:
     """
-    Return the path of a store that exists; of a database that is left to the server.
+    Return the path of an existing store; for a database, the server checks that.
 
     Args:
-        path: Where it is.
-        what: What it is called in the error.
+        path: Location of the store.
+        what: Its name in the error.
         made_by: The command that creates it.
         option: The option that names another one.
 
     Raises:
-        StoreError: There is nothing.
+        StoreError: It does not exist.
     """
     if isinstance(path, Path) and not path.exists():
         raise StoreError(

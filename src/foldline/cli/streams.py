@@ -1,4 +1,4 @@
-"""Stdin, stdout and stderr of the process, whatever a terminal, pipe or service made of them."""
+"""Safe stdin, stdout and stderr under any terminal, pipe or service."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PLAIN: Final = {
     "“": '"',
     "”": '"',
 }
-"""What our own signs become where the terminal has none of them."""
+"""Plain replacements of our own symbols, for terminals that lack them."""
 
 _ERRORS: Final = "foldline.plain"
 
@@ -38,7 +38,7 @@ def prepare() -> None:
     """
     Make stdin, stdout and stderr safe to use, closed or not.
 
-    A character that the terminal's encoding lacks is written plainly. What cannot be written to
+    A character that the terminal's encoding lacks is replaced. Output that cannot be written to
     stderr is lost and changes neither result nor exit code. Writing to a stdout that was closed
     is an `OutputError`.
     """
@@ -60,11 +60,11 @@ def read_stdin(most: int, field: str = "") -> bytes:
     Read all of stdin.
 
     Args:
-        most: The most that is taken, in bytes.
-        field: What it is read for, for the error.
+        most: Maximum size, in bytes.
+        field: The purpose of the input, for the error.
 
     Raises:
-        InputError: There is more.
+        InputError: The input is larger.
     """
     data = sys.stdin.buffer.read(most + 1)
     if len(data) > most:
@@ -73,12 +73,12 @@ def read_stdin(most: int, field: str = "") -> bytes:
 
 
 LARGEST_TEXT: Final = 1 << 20
-"""Bytes that are read from stdin for one note or memory."""
+"""Maximum bytes read from stdin for one note or memory."""
 
 
 def text_argument(given: str, field: str) -> str:
     """
-    Return a text that was given on the command line, or all of stdin for ``-``.
+    Return a text from the command line, or all of stdin for ``-``.
 
     Raises:
         InputError: There is more than `LARGEST_TEXT`.
@@ -94,7 +94,7 @@ def _make_forgiving(stream: io.TextIOWrapper) -> TextIO:
 
 
 def _replace_plainly(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Replace characters that an encoding lacks: our signs by plain ones, others escaped."""
+    """Replace characters that an encoding lacks: our symbols by plain ones, others by escapes."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     start = error.start
@@ -106,7 +106,7 @@ def _replace_plainly(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 class _Forgiving(io.RawIOBase):
-    """The descriptor of stderr: writes that fail are dropped; with None, all of them."""
+    """The descriptor of stderr; failed writes are dropped, and all writes if it is None."""
 
     def __init__(self, descriptor: int | None) -> None:
         self._file = None if descriptor is None else io.FileIO(descriptor, "wb", closefd=False)

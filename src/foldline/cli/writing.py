@@ -1,4 +1,4 @@
-"""Writing a result to a file: atomically, and never over its input."""
+"""Write a result to a file: atomically, and never over its input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foldline.cli.errors import OutputError
 from foldline.errors import FoldlineError
 
 PRIVATE = 0o600
-"""Who may read a new file where there is nothing to go by: its owner, for it may hold secrets."""
+"""Default mode of a new file: readable by its owner only, since it may hold secrets."""
 
 
 _DESCRIPTOR = re.compile(r"(?:/dev/(stdin|stdout|stderr)|/(?:dev|proc/self)/fd/([0-9]{1,6}))")
@@ -23,15 +23,15 @@ _DESCRIPTOR = re.compile(r"(?:/dev/(stdin|stdout|stderr)|/(?:dev|proc/self)/fd/(
 
 def check_output(out: Path, source: str, what: str = "output") -> None:
     """
-    Refuse a file that cannot be written, before any work is done.
+    Reject an output file that cannot be written, before any work is done.
 
     Args:
-        out: Where a result is to go.
+        out: Destination of the result.
         source: The file that is read, or "-".
-        what: What to call the result.
+        what: Name of the result in errors.
 
     Raises:
-        OutputError: It is the input itself, by whatever name, or a folder, or in no folder.
+        OutputError: It is the input itself under any name, a folder, or in a missing folder.
     """
     if _same(out, source):
         raise OutputError(
@@ -47,34 +47,34 @@ def check_output(out: Path, source: str, what: str = "output") -> None:
         raise OutputError(f"There is no folder {folder}.", hint=f"Run: mkdir -p {folder}")
     if not os.access(folder, os.W_OK):
         raise OutputError(
-            f"The folder {folder} cannot be written.", hint="Name a file in another one."
+            f"The folder {folder} cannot be written.", hint="Name a file in another folder."
         )
 
 
 def check_apart(out: Path, other: Path, what: str, that: str) -> None:
     """
-    Refuse two results in one file, of which the later would destroy the earlier.
+    Reject two results in one file, where the later would overwrite the earlier.
 
     Raises:
-        OutputError: They are the same file, by whatever name, or will be.
+        OutputError: They are, or would become, the same file.
     """
     if _same(out, str(other)):
-        raise OutputError(f"{what} {out} is {that} as well.", hint="Name another file.")
+        raise OutputError(f"{what} {out} is also {that}.", hint="Name another file.")
 
 
 def write_whole(out: Path, data: bytes, source: str) -> None:
     """
-    Write a file so that at any moment either the old or the new one is there.
+    Write a file atomically: at any moment it is either the old or the new one.
 
     A name that ends in ``.gz`` gets compressed data. Devices and pipes are written directly.
 
     Args:
-        out: Where to write; a symbolic link keeps pointing where it does.
+        out: Destination; a symbolic link is kept.
         data: The content.
-        source: The file that it was made from, whose permissions a new file takes; or "-".
+        source: The input file, whose permissions a new file takes; or "-".
 
     Raises:
-        FoldlineError: It cannot be written; then nothing has changed.
+        FoldlineError: It cannot be written; nothing has changed.
     """
     target = Path(os.path.realpath(out))
     content = gzip.compress(data, mtime=0) if target.suffix == ".gz" else data
@@ -95,7 +95,7 @@ def write_whole(out: Path, data: bytes, source: str) -> None:
 
 
 def _is_direct(out: Path) -> bool:
-    """Return True for what is written into rather than replaced: descriptors, pipes, devices."""
+    """Return True if a path is written in place, not replaced: descriptors, pipes, devices."""
     return _descriptor(out) is not None or (
         out.exists() and not out.is_file() and not out.is_dir()
     )
@@ -119,8 +119,8 @@ def _mode(target: Path, source: str) -> int:
 def _same(out: Path, source: str) -> bool:
     """Return True if two names, or a name and stdin, are one file."""
     try:
-        there = out.stat()
+        target = out.stat()
         here = os.fstat(sys.stdin.fileno()) if source == "-" else Path(source).stat()
     except (OSError, ValueError):
         return source != "-" and os.path.realpath(out) == os.path.realpath(source)
-    return stat.S_ISREG(there.st_mode) and os.path.samestat(there, here)
+    return stat.S_ISREG(target.st_mode) and os.path.samestat(target, here)

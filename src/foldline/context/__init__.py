@@ -1,5 +1,5 @@
 """
-The context builder: what one call of a model sees, chosen, ordered, shortened and judged.
+The context builder: select, order, shorten and evaluate the input of one model call.
 
     from foldline.context import ContextBuilder, ContextConfig
     builder = ContextBuilder(config=ContextConfig(max_tokens=3000))

@@ -1,4 +1,4 @@
-"""Assembly: from candidates to a text within the budget; pure, but for what a model is asked."""
+"""Assemble candidates into a text within the budget; pure, except for requests to a model."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from foldline.retrieval.embedding import Embedder
 from foldline.values.tokens import TokenCounter
 
 SEPARATOR: Final = 3
-"""What stands between two items, in tokens."""
+"""Size of the separator between two items, in tokens."""
 
 HEADING: Final = 8
-"""What a heading and the blank line before it take, in tokens."""
+"""Size of a heading and the blank line before it, in tokens."""
 
 Gathering: TypeAlias = Callable[..., Awaitable[Gathered]]
 Selecting: TypeAlias = Callable[[Sequence[ScoredPacket], int, ContextConfig, str], PacketSelection]
@@ -48,7 +48,7 @@ Compressing: TypeAlias = Callable[[PacketChoice, Shortening], Steps[ContextItem]
 
 @frozen
 class Stages:
-    """The four stages of a build, each to be replaced: for an experiment, or to see it fail."""
+    """The four stages of a build; each can be replaced, for experiments and failure tests."""
 
     gather: Gathering = gather
     select: Selecting = select
@@ -59,10 +59,10 @@ class Stages:
 @frozen
 class AssemblyTask:
     """
-    What is to be assembled.
+    The input of a build.
 
     ``fixed`` are instructions, question and output, ``offered`` all other packets. ``now`` is in
-    seconds since 1970. ``former`` holds shorter forms that were sent before, by fingerprint.
+    seconds since 1970. ``former`` holds previously sent shorter forms, by fingerprint.
     """
 
     query: str
@@ -80,7 +80,7 @@ class AssemblyTask:
 
 @frozen
 class Assembled:
-    """The text with what it is made of; ``short`` are the shorter forms in it, by fingerprint."""
+    """The text and its parts; ``short`` are the shorter forms in it, by fingerprint."""
 
     text: str
     tokens: int
@@ -94,13 +94,13 @@ def assemble(task: AssemblyTask) -> Steps[Assembled]:
     Select, structure and compress.
 
     Args:
-        task: What is to be assembled, and by which stages.
+        task: The packets and the stages.
 
     Returns:
-        The whole, never larger than the budget.
+        The assembled context, never larger than the budget.
 
     Raises:
-        CannotFit: What is mandatory is larger than the budget; the error lists it.
+        CannotFit: The mandatory packets exceed the budget; the error lists them.
     """
     costs = [_cost(packet, task) for packet in task.offered]
     judged = score_packets(
@@ -119,7 +119,7 @@ def assemble(task: AssemblyTask) -> Steps[Assembled]:
 
 
 def _room(task: AssemblyTask, must: Sequence[ContextItem], more: set[SectionName]) -> int:
-    """Return what is left for packets that are not mandatory, in tokens."""
+    """Return the room left for optional packets, in tokens."""
     config = task.config
     sections = _arrange(task, must)
     base = task.counter.text(render(sections, task.frame))
@@ -127,7 +127,7 @@ def _room(task: AssemblyTask, must: Sequence[ContextItem], more: set[SectionName
         sizes = sorted(((item.tokens, item.packet) for item in must), key=lambda pair: -pair[0])
         listed = ", ".join(f"{section_of(p)} '{p.label}' {tokens:,}" for tokens, p in sizes[:8])
         raise CannotFit(
-            f"What is mandatory takes {base:,} tokens, {config.max_tokens:,} are allowed: "
+            f"Mandatory content takes {base:,} tokens, {config.max_tokens:,} are allowed: "
             f"{listed}",
             needed=base,
             budget=config.max_tokens,
@@ -143,7 +143,7 @@ def _fit(
     items: Sequence[ContextItem],
     left_out: Sequence[LeftOut],
 ) -> Assembled:
-    """Render; as long as the whole is too large, the packet that is worth least goes."""
+    """Render, and drop the least valuable packet while the result is too large."""
     kept = [item for item in items if item.text.strip()]
     removed = [_drop(item) for item in items if not item.text.strip()]
     while True:

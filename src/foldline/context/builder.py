@@ -43,20 +43,20 @@ from foldline.tokens.choose import choose_counter
 from foldline.values.tokens import TextCounter, TokenCounter
 
 SUMMARIES = Limits(attempts=6, seconds=90.0)
-"""What the summaries of one build may take together."""
+"""Limits on all summaries of one build."""
 
 UNKNOWN_WINDOW: Final = 32_000
-"""The window of a model that does not name its own, in tokens."""
+"""Default window of a model, in tokens."""
 
 
 class Context(str):
     """
-    A built context. It is its own text: print it, send it, put it into a message.
+    A built context. It is a string: print it, send it, put it into a message.
 
-    ``sections`` stand in the order in which they are written; ``left_out`` are the packets that
-    are not in, each with the reason, and ``sources`` say how each source did. ``report`` says how
-    good it is, with evidence and advice. ``tokens`` is what the text takes, ``shared_tokens`` how
-    many at the beginning are those of the build before: what a prompt cache can hold.
+    ``sections`` are in the order of the text; ``left_out`` are the packets that
+    are not included, with reasons; ``sources`` report on each source. ``report`` rates the
+    quality, with evidence and advice. ``tokens`` is the size of the text, ``shared_tokens`` the
+    size of the prefix shared with the previous build, which a prompt cache can hold.
     """
 
     __slots__ = (
@@ -84,7 +84,7 @@ class Context(str):
         tokens: int,
         shared_tokens: int,
     ) -> Self:
-        """Make a context of its text and of what it is made of; see the class."""
+        """Make a context from its text and parts; see the class."""
         made = super().__new__(cls, text)
         parts = {
             "query": query,
@@ -101,10 +101,10 @@ class Context(str):
         return made
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(f"a context does not change; {name!r} cannot be set")
+        raise AttributeError(f"a context is immutable; {name!r} cannot be set")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a context does not change; {name!r} cannot be deleted")
+        raise AttributeError(f"a context is immutable; {name!r} cannot be deleted")
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = {name: getattr(self, name) for name in Context.__slots__}
@@ -117,16 +117,16 @@ class Context(str):
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The same as chat messages: a system message that never changes, and the user's."""
+        """The context as chat messages: a constant system message, and a user message."""
         return as_messages(self.sections, self.frame)
 
     @property
     def packets(self) -> tuple[ContextPacket, ...]:
-        """The packets that are in, as they were given, in the order in which they stand."""
+        """The included packets, as given, in the order of the text."""
         return tuple(item.packet for section in self.sections for item in section.items)
 
     def explain(self) -> list[dict[str, Any]]:
-        """Return for every packet where it went, and why."""
+        """Return the section of every packet, and why it is in or out."""
         inside = [
             _row(item, section.place, item.tokens, item.whole, item.method)
             | {"why": item.note or ("mandatory" if item.packet.mandatory else "chosen")}
@@ -157,18 +157,18 @@ def _row(
 
 class ContextBuilder:
     """
-    Builds the context of one call after the other; one builder for each conversation.
+    Builds the contexts of successive calls; use one builder per conversation.
 
     Args:
-        memory_tool: A memory tool or store that is searched for the query.
-        rag_tool: A knowledge tool or store that is searched for the query.
-        config: The numbers.
-        sources: Further sources: see `foldline.context.sources.source` for what can be one.
-        counter: What counts a text; default the best at hand.
-        model: Summarizes long prose: a model, or a function of an `Ask`. None goes without.
-        embedder: Judges meaning besides words; None goes by words.
+        memory_tool: A memory tool or store to search for the query.
+        rag_tool: A knowledge tool or store to search for the query.
+        config: The settings.
+        sources: Further sources; `foldline.context.sources.source` lists what can be one.
+        counter: Counts texts; default: the best available.
+        model: Summarizes long prose: a model, or a function of an `Ask`. None disables summaries.
+        embedder: Adds semantic relevance; None uses words only.
         clock: Returns the time, in seconds since 1970.
-        stages: Other stages than the usual ones.
+        stages: Replacements of the default stages.
     """
 
     def __init__(
@@ -212,15 +212,15 @@ class ContextBuilder:
         Build a context.
 
         Args:
-            user_query: What is asked.
-            conversation_history: The messages before, the oldest first; see
+            user_query: The question.
+            conversation_history: Earlier messages, oldest first; see
                 `foldline.context.sources.history`.
-            system_instructions: Role and rules; always in, whole.
+            system_instructions: Role and rules; always included whole.
             custom_packets: Other pieces of information.
-            output: What kind of answer is wanted; default an accurate one.
+            output: The kind of answer; default: an accurate one.
 
         Returns:
-            The text, which also knows its packets, what was left out, and how good it is.
+            The text, with its packets, the packets left out, and a quality report.
 
         Raises:
             CannotFit: What is mandatory is larger than the budget; the error lists it.
@@ -233,7 +233,7 @@ class ContextBuilder:
             asyncio.get_running_loop()
         except RuntimeError:
             return asyncio.run(made)
-        # A loop runs in this thread already: the build gets one of its own, beside it.
+        # This thread already runs an event loop: the build gets its own in another thread.
         return start_thread(lambda: asyncio.run(made), "foldline-context").result()
 
     async def abuild(
@@ -245,7 +245,7 @@ class ContextBuilder:
         *,
         output: str | None = None,
     ) -> Context:
-        """Build a context without blocking; see `build`. A cancellation ends it."""
+        """Build a context without blocking; see `build`. It can be cancelled."""
         query = _check_query(user_query)
         frame = ContextFrame.of(self.config, query)
         given = (*history(conversation_history or ()), *_packets(custom_packets or ()))
@@ -297,7 +297,7 @@ class ContextBuilder:
 def _check_query(query: Any) -> str:
     if not isinstance(query, str) or not query.strip():
         raise InputError(
-            "there is no question", field="user_query", hint="Say what the context is for."
+            "there is no question", field="user_query", hint="Give the question to build for."
         )
     return query
 
@@ -309,7 +309,7 @@ def _packets(given: Iterable[Any]) -> Sequence[ContextPacket]:
             raise InputError(
                 f"packet {index} is a {type(packet).__name__}",
                 field="custom_packets",
-                hint="Give ContextPacket values; other things can be a source.",
+                hint="Give ContextPacket values; other objects can be a source.",
             )
     return packets
 
@@ -317,7 +317,7 @@ def _packets(given: Iterable[Any]) -> Sequence[ContextPacket]:
 def _fixed_packets(
     query: str, instructions: str | None, output: str | None, frame: ContextFrame
 ) -> tuple[ContextPacket, ...]:
-    """Return what is always in: rules, question, and what is wanted."""
+    """Return the packets always included: rules, question, and the kind of answer."""
     output_rules = f"{frame.words.output if output is None else output}\n{frame.words.data}"
     texts = {
         "system_instruction": instructions or "",

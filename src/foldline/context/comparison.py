@@ -1,4 +1,4 @@
-"""Comparing: two ways to build, over the same questions, with a table of what differs."""
+"""Compare two builders over the same questions, as a table of differences."""
 
 from __future__ import annotations
 
@@ -27,23 +27,24 @@ FIGURES: Final[dict[str, bool]] = {
     "same beginning": True,
     "milliseconds": False,
 }
-"""What is compared, and whether more of it is better."""
+"""The compared figures, and whether higher is better."""
 
 SURE: Final = 0.05
-"""Probability of chance below which a difference is called one."""
+"""Significance level of a difference."""
 
 
 @frozen
 class Case:
     """
-    One question to try.
+    One question to compare builders on.
 
     Args:
         query: The question.
         history: The messages before it.
         instructions: Role and rules.
         packets: Other pieces of information.
-        facts: Words that the context must hold to be answered from; they make the recall.
+        facts: Words that the context must contain to answer the question; recall is measured on
+            them.
     """
 
     query: str
@@ -56,10 +57,10 @@ class Case:
 @frozen
 class ComparisonRow:
     """
-    One figure of both ways.
+    One figure of both builders.
 
-    ``one`` and ``other`` are means, ``better`` and ``worse`` count the cases in which the other
-    way did better or worse, ``chance`` is the probability that such a count is chance (two-sided
+    ``one`` and ``other`` are means; ``better`` and ``worse`` count the cases in which the other
+    builder did better or worse; ``chance`` is the probability of such a count by chance (two-sided
     sign test).
     """
 
@@ -72,7 +73,7 @@ class ComparisonRow:
 
     @property
     def verdict(self) -> str:
-        """One word: "better", "worse", or "same" where it may be chance."""
+        """One word: "better", "worse", or "same" if it may be chance."""
         if self.chance > SURE or self.better == self.worse:
             return "same"
         return "better" if self.better > self.worse else "worse"
@@ -80,7 +81,7 @@ class ComparisonRow:
 
 @frozen
 class ContextComparison:
-    """Two ways over some cases; ``failed`` counts the cases that could not be built by each."""
+    """Two builders over some cases; ``failed`` counts the cases that each could not build."""
 
     names: tuple[str, str]
     cases: int
@@ -122,10 +123,10 @@ def compare(
     Compare two builders over the same cases.
 
     Args:
-        cases: The questions, in order; successive ones may share the beginning of their texts.
-        one: The builder that is in use.
-        other: The builder that may take its place.
-        names: What the table calls them.
+        cases: The questions, in order; successive ones may share a prefix.
+        one: The current builder.
+        other: The candidate.
+        names: Their names in the table.
 
     Raises:
         InputError: There is no case, or one of them is malformed.
@@ -158,7 +159,7 @@ async def acompare(
 async def measure(
     builder: ContextBuilder, case: Case, clock: Callable[[], float] = perf_counter
 ) -> dict[str, float] | None:
-    """Build a case and return its figures; None where it does not fit."""
+    """Build a case and return its figures; None if it does not fit."""
     began = clock()
     try:
         context = await builder.abuild(case.query, case.history, case.instructions, case.packets)
@@ -177,7 +178,7 @@ async def measure(
 
 
 def recall(context: Context | str, facts: Sequence[str]) -> float:
-    """Return the fraction of facts that stand in a text, letter by letter but for case."""
+    """Return the fraction of facts that occur literally in a text, ignoring case."""
     text = _plain(str(context))
     return fmean(_plain(fact) in text for fact in facts) if facts else 1.0
 
@@ -195,7 +196,7 @@ def _row(figure: str, pairs: Sequence[tuple[float, float]]) -> ComparisonRow:
 
 
 def sign_test(better: int, worse: int) -> float:
-    """Return how probable so uneven a count is by chance: the two-sided sign test, exactly."""
+    """Return the probability of so uneven a count by chance, by an exact two-sided sign test."""
     count = better + worse
     tail = sum(comb(count, at) for at in range(min(better, worse) + 1))
     return min(1.0, 2 * tail / 2**count) if count else 1.0

@@ -1,21 +1,21 @@
 """
-The chooser: which way of shortening a text loses least.
+Choose the method that shortens a text with the least loss.
 
-One pure function, one table (docs/context.md shows it, a test compares the two):
+One pure function and one table (also in docs/context.md; a test compares the two):
 
-| first row that holds | method | because |
+| first matching row | method | because |
 |---|---|---|
 | it fits | keep | nothing is lost |
 | its shorter form was sent before, fits and answers as well | repeat | the prompt cache holds it |
-| less than 40 tokens of room | truncate | nothing else says anything in so little |
-| a conversation in which no word of the query stands | window | what was said last counts |
-| any other conversation | mixed | the last words, and what answers from before them |
-| at most a tenth is too much | truncate | it loses little, costs nothing and invents nothing |
-| it is code, data or a log with words of the query | excerpt | names and numbers as they stand |
-| any other code, data or log | mixed | the end, and what stands out before it |
-| long prose, less than half of it fits, a model is at hand | summary | other words will do |
-| prose in which a word of the query stands | excerpt | sentences that answer the query |
-| any other prose | truncate | nothing tells which sentences matter |
+| less than 40 tokens of room | truncate | no other method is useful in so little room |
+| a conversation without a word of the query | window | the latest messages matter most |
+| any other conversation | mixed | the latest messages, and earlier ones that match |
+| at most a tenth too long | truncate | it loses little, costs nothing and invents nothing |
+| code, data or a log with words of the query | excerpt | names and numbers stay verbatim |
+| any other code, data or log | mixed | the end, and salient lines before it |
+| long prose, less than half of it fits, a model is available | summary | a paraphrase suffices |
+| prose with a word of the query | excerpt | sentences that answer the query |
+| any other prose | truncate | no sentence is known to matter |
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ Kind: TypeAlias = Literal["conversation", "log", "code", "data", "prose"]
 Method: TypeAlias = Literal["keep", "repeat", "truncate", "window", "mixed", "excerpt", "summary"]
 
 LITTLE_ROOM: Final = 40
-"""Tokens in which only a cut end can be shown."""
+"""Room below which a text is only truncated, in tokens."""
 
 LITTLE_LOSS: Final = 0.1
-"""Fraction that may be cut off without looking for what it says."""
+"""Fraction of a text that may be cut off regardless of content."""
 
 LEAST_SUMMARY: Final = 800
-"""Tokens from which on the seconds and the price of a summary are worth it."""
+"""Minimum size of a text worth the time and price of a summary, in tokens."""
 
 SUMMARY_SHARE: Final = 0.5
-"""Where more than this fraction fits, sentences as they stand keep more than other words."""
+"""If more than this fraction fits, verbatim sentences keep more than a paraphrase."""
 
 SAMPLE: Final = 20_000
-"""Characters that are looked at to recognize the kind of a text."""
+"""Characters examined to recognize the kind of a text."""
 
 _TYPES: Final[dict[Kind, str]] = {
     "conversation": "conversation conversation_summary",
@@ -78,7 +78,7 @@ _DATA: Final = re.compile(
 
 @frozen
 class ShorteningMethod:
-    """A method, and why it is that one."""
+    """A method, and the reason for it."""
 
     method: Method
     because: str
@@ -97,34 +97,34 @@ def choose_method(
     Choose how to shorten a text; see the table of this module.
 
     Args:
-        kind: What sort of text it is.
-        tokens: What it takes.
-        room: What it may take, in tokens.
-        matches_query: Whether words of the query stand in it.
-        repeated: Whether a shorter form of it was sent before that fits now, and holds what is
-            asked.
-        model: Whether a model is at hand that can read it whole.
+        kind: The kind of text.
+        tokens: Its size.
+        room: Its maximum size, in tokens.
+        matches_query: Whether it contains words of the query.
+        repeated: Whether a previously sent shorter form fits now, and answers the query as
+            well.
+        model: Whether a model is available that can read it whole.
     """
     talk, prose = kind == "conversation", kind == "prose"
     summed = model and tokens >= LEAST_SUMMARY and room < SUMMARY_SHARE * tokens
     rows: tuple[tuple[bool, Method, str], ...] = (
         (tokens <= room, "keep", "it fits"),
         (repeated, "repeat", "the prompt cache holds its shorter form"),
-        (room < LITTLE_ROOM, "truncate", "there is hardly room"),
-        (talk and not matches_query, "window", "what was said last counts"),
-        (talk, "mixed", "the last words, and what answers from before"),
+        (room < LITTLE_ROOM, "truncate", "there is too little room"),
+        (talk and not matches_query, "window", "the latest messages matter most"),
+        (talk, "mixed", "the latest messages, and earlier ones that match"),
         (tokens - room <= LITTLE_LOSS * tokens, "truncate", "little is lost"),
-        (not prose and matches_query, "excerpt", f"{kind} is needed letter by letter"),
-        (not prose, "mixed", "the end, and what stands out before it"),
-        (summed, "summary", "other words will do"),
+        (not prose and matches_query, "excerpt", f"{kind} is needed verbatim"),
+        (not prose, "mixed", "the end, and salient lines before it"),
+        (summed, "summary", "a paraphrase suffices"),
         (matches_query, "excerpt", "sentences that answer the query"),
-        (True, "truncate", "nothing tells which sentences matter"),
+        (True, "truncate", "no sentence is known to matter"),
     )
     return next(ShorteningMethod(method, because) for holds, method, because in rows if holds)
 
 
 def kind_of(packet: ContextPacket) -> Kind:
-    """Return what sort of text a packet holds: by its type, else by the look of its lines."""
+    """Return the kind of text in a packet: by its type, else by the form of its lines."""
     known = KIND_OF_TYPE.get(packet.type)
     if known is not None:
         return known
@@ -152,7 +152,7 @@ SUMMARY_SYSTEM: Final = (
 )
 
 PROMPT_TOKENS: Final = 400
-"""What stands around the text in the request for a summary, in tokens."""
+"""Size of the summary request without the text, in tokens."""
 
 SECONDS: Final = 30.0
 
@@ -162,11 +162,11 @@ def compress(choice: PacketChoice, how: Shortening) -> Steps[ContextItem]:
     Shorten a packet to its room.
 
     Args:
-        choice: The packet, and what it may take.
-        how: Query, counter, model, and what was sent before.
+        choice: The packet, and its room.
+        how: Query, counter, model, and previously sent forms.
 
     Returns:
-        The item, never larger than its room; its method and note say what was done. A summary
+        The item, never larger than its room; its method and note describe how. A summary
         that fails, is too long, or names things that the text does not name is not used.
     """
     scored, counter = choice.scored, how.counter
@@ -200,7 +200,7 @@ def compress(choice: PacketChoice, how: Shortening) -> Steps[ContextItem]:
 
 
 def _summary(packet: ContextPacket, room: int, how: Shortening) -> Steps[tuple[str, str]]:
-    """Ask for a summary; return it, or why it cannot be used."""
+    """Request a summary; return it, or why it cannot be used."""
     prompt = (
         f"<question>\n{how.query}\n</question>\n\n<text>\n{packet.content}\n</text>\n\n"
         f"Shorten the text to at most {room} tokens."

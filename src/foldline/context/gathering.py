@@ -1,4 +1,4 @@
-"""Gathering: all sources are asked at once, and what they return is read as packets."""
+"""Query all sources concurrently, and read their results as packets."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from foldline.frozen import field, frozen, replace
 from foldline.tools.output import ToolOutput
 
 MOST_PACKETS: Final = 2_000
-"""Packets that are taken from one source."""
+"""Maximum packets from one source."""
 
 LISTS: Final = ("results", "packets", "hits", "memories", "chunks", "notes", "items", "documents")
 TEXTS: Final = ("content", "text", "item", "memory", "chunk", "note", "record")
 TIMES: Final = ("timestamp", "updated_at", "updated", "happened", "time", "created_at", "date")
 SCORES: Final = ("relevance_score", "relevance")
-"""Where the text, the time and a relevance may stand; a score ranks within one answer only."""
+"""Field names of text, time and relevance; a score ranks within one result only."""
 
 
 class SourceFailed(FoldlineError):
-    """A source answered that something went wrong."""
+    """A source returned an error."""
 
 
 def packets_from(result: Any, kind: str, source: str) -> tuple[ContextPacket, ...]:
     """
-    Read what a source returned.
+    Read the result of a source.
 
-    An error is what is marked as one; words such as "error" or "not found" in a text are text.
+    Only a marked error is an error; words such as "error" or "not found" in a text are text.
 
     Args:
         result: Packets, texts, mappings, objects with a text, a `ToolOutput`, or a list of them.
-        kind: The type of packets that do not name theirs.
-        source: Name of the source; for packets that have no name.
+        kind: The default type of packets.
+        source: Name of the source, for unnamed packets.
 
     Raises:
         SourceFailed: The result is marked as an error.
-        InputError: Something in it is no piece of information.
+        InputError: Part of it is not a piece of information.
     """
     return tuple(islice(_read(result, kind, source), MOST_PACKETS))
 
@@ -68,7 +68,7 @@ def _read(result: Any, kind: str, source: str) -> Iterator[ContextPacket]:
             yield from _read(item, kind, source)
     else:
         raise InputError(
-            f"A {type(result).__name__} holds no text that could be shown",
+            f"A {type(result).__name__} holds no text",
             hint="Return packets, texts, or mappings with 'content'.",
         )
 
@@ -81,7 +81,7 @@ def _output(output: ToolOutput, kind: str, source: str) -> Iterator[ContextPacke
 
 
 def _text(text: str, kind: str, source: str) -> Iterator[ContextPacket]:
-    """Read a text; one that is a JSON list or object is what it says."""
+    """Read a text; a JSON list or object is parsed."""
     if text.lstrip()[:1] in ("[", "{"):
         try:
             value = json.loads(text)
@@ -105,7 +105,7 @@ def _mapping(value: Mapping[str, Any], kind: str, source: str) -> Iterator[Conte
 
 
 def _as_data(packet: ContextPacket, kind: str) -> ContextPacket:
-    """Return a record where data stands: what was found does not say that it is a rule."""
+    """Return a packet as data: a search result must not declare itself a rule."""
     if section_of(packet) in (*FLEXIBLE, SECTION_OF_TYPE.get(kind)):
         return packet
     known = {k: v for k, v in packet.metadata.items() if k not in ("section", "note_type")}
@@ -148,7 +148,7 @@ def _first(value: Any, names: Iterable[str]) -> Any:
 
 @frozen
 class SourceReport:
-    """How asking a source went: ``error`` is one sentence, empty when it answered."""
+    """The result of querying a source: ``error`` is one sentence, empty on success."""
 
     name: str
     packets: int
@@ -158,7 +158,7 @@ class SourceReport:
 
 @frozen
 class Gathered:
-    """All candidates, in the order of their sources, and how each source did."""
+    """All candidates in the order of their sources, and a report per source."""
 
     packets: tuple[ContextPacket, ...]
     sources: tuple[SourceReport, ...] = ()
@@ -168,15 +168,15 @@ async def gather(
     query: str, sources: Sequence[ContextSource], *, seconds: float = 10.0
 ) -> Gathered:
     """
-    Ask all sources at the same time.
+    Query all sources concurrently.
 
     Args:
-        query: What the context is for.
-        sources: Whom to ask.
-        seconds: The time that a source has which does not say so itself.
+        query: The query.
+        sources: The sources.
+        seconds: Timeout of sources without their own.
 
     Returns:
-        What they gave. A source that takes too long is left behind in its thread.
+        The packets and reports. A source that times out is abandoned in its thread.
     """
     answers = await asyncio.gather(*(_ask_source(query, one, seconds) for one in sources))
     packets = tuple(packet for found, _ in answers for packet in found)
@@ -193,10 +193,10 @@ async def _ask_source(
     try:
         async with asyncio.timeout(allowed) as limit:
             found = await _fetch(query, source)
-    except Exception as failure:  # noqa: BLE001  # whatever it raises: the others go on
+    except Exception as failure:  # noqa: BLE001  # on any error the others continue
         late = isinstance(failure, TimeoutError) and limit.expired()
         reason = f"{type(failure).__name__}: {failure}"[:300]
-        error = f"gave no answer in {allowed:g} seconds" if late else reason
+        error = f"timed out after {allowed:g} seconds" if late else reason
     return found, SourceReport(source.name, len(found), monotonic() - began, error)
 
 

@@ -14,25 +14,25 @@ from foldline.frozen import frozen
 from foldline.relevance.terms import UNSPACED, flat_rarity, term_set, terms
 
 NEW: Final = 0.3
-"""Fraction of the terms of a line that must not have been said for the line to say something."""
+"""Minimum fraction of new terms for a line to count as new."""
 
 LOW: Final = 0.3
-"""The relevance of an item below which it is a finding."""
+"""Relevance below which an item is a finding."""
 
 THIN: Final = 0.5
-"""The density of an item below which it is a finding."""
+"""Density below which an item is a finding."""
 
 REPEATED: Final = 0.7
-"""Fraction of an item's terms in one earlier item from which on it repeats that item."""
+"""Minimum fraction of an item's terms in one earlier item to count as a repetition."""
 
 
 @frozen
 class MeasureFinding:
     """
-    One packet, or one word of the query, and its part in a measure.
+    One packet, or one word of the query, and its share of a measure.
 
-    ``name`` is the packet's label or the word, ``value`` a fraction, ``tokens`` what it takes.
-    ``other`` names what it repeats, or what holds the missing word.
+    ``name`` is the packet's label or the word, ``value`` a fraction, ``tokens`` its size.
+    ``other`` names the repeated packet, or the one with the missing word.
     """
 
     name: str
@@ -43,14 +43,14 @@ class MeasureFinding:
 
 @frozen
 class QualityMeasure:
-    """A figure from 0 to 1, and the findings that pull it the wrong way, the worst first."""
+    """A figure from 0 to 1, and the findings that worsen it, the worst first."""
 
     value: float
     findings: tuple[MeasureFinding, ...] = ()
 
 
 def relevance(items: Sequence[ContextItem]) -> QualityMeasure:
-    """Measure how relevant the tokens are: their mean of the relevance of their packet."""
+    """Measure relevance: the mean over all tokens of the relevance of their packet."""
     low = [item for item in items if item.relevance < LOW]
     return QualityMeasure(
         _mean((item.tokens, item.relevance) for item in items),
@@ -63,9 +63,9 @@ def relevance(items: Sequence[ContextItem]) -> QualityMeasure:
 
 def density(items: Sequence[ContextItem]) -> QualityMeasure:
     """
-    Measure how much of the text says something new.
+    Measure the fraction of the text that is new.
 
-    A line counts when at least three tenths of its terms were not said before it; blank lines,
+    A line counts if at least three tenths of its terms did not occur before; blank lines,
     rules and repetitions do not.
     """
     known_terms: set[str] = set()
@@ -90,7 +90,7 @@ def density(items: Sequence[ContextItem]) -> QualityMeasure:
 
 
 def redundancy(items: Sequence[ContextItem]) -> QualityMeasure:
-    """Measure which fraction of the tokens is in packets that repeat an earlier one; 0 is best."""
+    """Measure the fraction of tokens in packets that repeat an earlier one; 0 is best."""
     cut = [term_set(item.text) for item in items]
     found = []
     for at, mine in enumerate(cut):
@@ -115,7 +115,7 @@ def _mean(pairs: Iterable[tuple[int, float]]) -> float:
 
 
 MOST_WORDS: Final = 200
-"""Words of a query that are looked for, the first."""
+"""Maximum words of a query to check, the first ones."""
 
 _PIECE: Final = re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}]+")
 _IS_UNSPACED: Final = re.compile(rf"[{UNSPACED}]")
@@ -124,10 +124,10 @@ _IS_UNSPACED: Final = re.compile(rf"[{UNSPACED}]")
 @frozen
 class CoverageWord:
     """
-    A word of a query, or one character where words are not set apart.
+    A word of a query, or one character in scripts without word separators.
 
-    It is spoken of where all ``terms`` of one of the alternatives stand. ``joined`` says that it
-    continues the word before.
+    It is covered if all ``terms`` of one of the alternatives occur. ``joined`` means that it
+    continues the previous word.
     """
 
     name: str
@@ -135,15 +135,15 @@ class CoverageWord:
     joined: bool = False
 
     def within(self, held: frozenset[str]) -> bool:
-        """Return True if a text with these terms speaks of it."""
+        """Return True if a text with these terms covers it."""
         return any(required <= held for required in self.alternatives)
 
 
 def query_words(query: str) -> list[CoverageWord]:
     """
-    Cut a query into what must be spoken of; words that carry only grammar are left out.
+    Split a query into the words to cover, without function words.
 
-    A Chinese character is spoken of where a pair of characters stands that it is in.
+    A Chinese character is covered if a pair of characters with it occurs.
     """
     out = list[CoverageWord]()
     for piece in _PIECE.findall(normalize("NFKC", query)):
@@ -165,7 +165,7 @@ def _characters(run: str) -> Iterator[CoverageWord]:
     for at, letter in enumerate(run):
         pairs = (run[at - 1 : at + 1] if at else "", run[at : at + 2])
         alternatives = tuple(frozenset((p,)) for p in pairs if p in known and len(p) == 2)
-        if letter not in known:  # it carries only grammar
+        if letter not in known:  # a function word
             joined = False
             continue
         yield CoverageWord(letter, alternatives or (frozenset((letter,)),), joined)
@@ -176,15 +176,15 @@ def completeness(
     query: str, items: Sequence[ContextItem], others: Sequence[ContextPacket]
 ) -> QualityMeasure:
     """
-    Measure how much of what the query asks about is spoken of.
+    Measure how much of the query is covered.
 
-    Words are weighed by how rare they are among all candidates; a single Chinese character weighs
+    Words are weighted by their rarity among all candidates; a single Chinese character weighs
     half.
 
     Args:
-        query: What the context is for.
-        items: What is in.
-        others: What was left out; a missing word is looked for there.
+        query: The query.
+        items: The included items.
+        others: The packets left out, searched for missing words.
     """
     words = query_words(query)
     inside = [term_set(item.text) for item in items]
@@ -200,8 +200,8 @@ def completeness(
     ]
     found = list[MeasureFinding]()
     before = False
-    for word, weight, there in zip(words, weights, present, strict=True):
-        if not there:
+    for word, weight, covered in zip(words, weights, present, strict=True):
+        if not covered:
             one = _missing_word(word, weight / total, holders)
             if word.joined and before and found[-1].other == one.other:
                 last = found.pop()
@@ -209,8 +209,8 @@ def completeness(
                     last.name + one.name, last.value + one.value, one.tokens, one.other
                 )
             found.append(one)
-        before = not there
-    value = sum(w for w, there in zip(weights, present, strict=True) if there)
+        before = not covered
+    value = sum(w for w, covered in zip(weights, present, strict=True) if covered)
     return QualityMeasure(
         value / total if total else 1.0, tuple(sorted(found, key=lambda finding: -finding.value))
     )
@@ -225,7 +225,7 @@ def _weight(word: CoverageWord, texts: Sequence[frozenset[str]]) -> float:
 def _missing_word(
     word: CoverageWord, share: float, holders: Sequence[tuple[frozenset[str], int, str]]
 ) -> MeasureFinding:
-    """Name a missing word, and the first that holds it; nothing where nothing does."""
+    """Return a missing word, and the first packet that has it, if any."""
     held = (one for one in holders if word.within(one[0]))
     _, tokens, label = next(held, (frozenset(), 0, ""))
     return MeasureFinding(word.name, share, tokens, label)

@@ -1,4 +1,4 @@
-"""Packets: single pieces of information that may go into a context, and messages."""
+"""Packets, the pieces of information for a context, and messages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from foldline.errors import InputError
 from foldline.frozen import field, frozen
 
 MOST_CHARACTERS: Final = 2_000_000
-"""Characters of one packet; what is longer is a file to be searched, not a piece of context."""
+"""Maximum characters of one packet; a longer text should be searched, not included."""
 
 LABELS: Final = ("label", "citation", "title", "path", "document")
-"""Entries of the metadata that name a packet for people, the best first."""
+"""Metadata entries that name a packet, the best first."""
 
 
 class Unscored(float):
-    """The relevance of a packet that nobody has judged yet; it reads as a half."""
+    """The relevance of a packet that has not been scored; its value is 0.5."""
 
     __slots__ = ()
 
@@ -29,22 +29,22 @@ UNSCORED: Final = Unscored(0.5)
 @frozen
 class ContextPacket:
     """
-    One piece of information that may go into a context.
+    A piece of information for a context.
 
     Args:
         content: The text.
-        timestamp: When it was said or became true: a datetime (one without a zone is local time),
-            seconds since 1970, or ISO 8601 text. None where time says nothing about its worth.
-        token_count: What the caller takes it to cost, in tokens. The builder counts for itself,
-            because a quarter of the characters is far off for anything but English.
-        relevance_score: 0 to 1; it is respected. Left out, the builder judges.
-        metadata: What else is known. ``type`` decides the section (see
-            `foldline.context.settings`), ``section`` names one outright; ``title``, ``source`` or
+        timestamp: When it was created or became true: a datetime (local time if it has no zone),
+            seconds since 1970, or ISO 8601 text. None if age is irrelevant.
+        token_count: The caller's estimate of its size, in tokens. The builder counts by itself,
+            because a quarter of the characters is far off except for English.
+        relevance_score: 0 to 1, used as given. By default the builder computes it.
+        metadata: Further properties. ``type`` selects the section (see
+            `foldline.context.settings`), ``section`` sets it directly; ``title``, ``source`` or
             ``path`` name the packet.
-        mandatory: Whether it must be in, whole.
+        mandatory: Whether it must be included whole.
 
     Raises:
-        InputError: A field holds something else; the error names it.
+        InputError: A field has a wrong value; the error names it.
     """
 
     content: str
@@ -57,7 +57,7 @@ class ContextPacket:
     def __post_init__(self) -> None:
         if not isinstance(self.content, str):
             raise InputError(
-                f"the content of a packet is a text, not {type(self.content).__name__}",
+                f"the content of a packet must be a string, not {type(self.content).__name__}",
                 field="content",
             )
         if len(self.content) > MOST_CHARACTERS:
@@ -65,28 +65,28 @@ class ContextPacket:
                 f"a packet holds at most {MOST_CHARACTERS:,} characters, "
                 f"this one {len(self.content):,}",
                 field="content",
-                hint="Search the text and give what was found.",
+                hint="Search the text and give the matches.",
             )
         metadata = {} if self.metadata is None else self.metadata
         if not isinstance(metadata, Mapping):
-            raise InputError("the metadata of a packet are a mapping", field="metadata")
+            raise InputError("the metadata of a packet must be a mapping", field="metadata")
         object.__setattr__(self, "metadata", dict(metadata))
         object.__setattr__(self, "timestamp", parse_time(self.timestamp))
         object.__setattr__(self, "relevance_score", _relevance(self.relevance_score))
 
     @property
     def type(self) -> str:
-        """What kind of information it is, "general" where nothing says so."""
+        """The type of information; "general" by default."""
         return str(self.metadata.get("type") or "general")
 
     @property
     def judged(self) -> bool:
-        """Whether the caller said how relevant it is."""
+        """Whether the caller set the relevance."""
         return not isinstance(self.relevance_score, Unscored)
 
     @property
     def label(self) -> str:
-        """How people call it: its title, else its source and the beginning of its text."""
+        """A readable name: its title, else its source and the start of its text."""
         for key in LABELS:
             value = self.metadata.get(key)
             if isinstance(value, str) and value.strip():
@@ -97,7 +97,7 @@ class ContextPacket:
 
     @property
     def seconds(self) -> float | None:
-        """When it was said, in seconds since 1970; None where time says nothing."""
+        """Its time in seconds since 1970; None if age is irrelevant."""
         return self.timestamp.timestamp() if isinstance(self.timestamp, datetime) else None
 
 
@@ -108,8 +108,8 @@ class HistoryMessage:
 
     Args:
         content: The text.
-        role: Who spoke: "user", "assistant", "tool" …
-        timestamp: When; as in `ContextPacket`.
+        role: The author: "user", "assistant", "tool" …
+        timestamp: The time, as in `ContextPacket`.
     """
 
     content: str
@@ -119,7 +119,7 @@ class HistoryMessage:
 
 def parse_time(value: Any) -> datetime | None:
     """
-    Read a time in any of the forms that a packet takes.
+    Parse a time in any form that a packet accepts.
 
     Raises:
         InputError: It is not a time.

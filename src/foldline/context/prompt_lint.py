@@ -1,4 +1,4 @@
-"""Linting system prompts: too much written in, too little said, said twice, contradicted."""
+"""Lint system prompts for overspecified, vague, duplicate and contradictory rules."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CONCRETE: Final = re.compile(
 
 
 def _pattern(found: Mapping[str, Sequence[str]]) -> re.Pattern[str]:
-    """Return what finds English words, which stand alone, and signs, which stand anywhere."""
+    """Return a pattern for English words, matched whole, and signs, matched anywhere."""
     words, signs = "|".join(found["words"]), "|".join(found["signs"])
     return re.compile(rf"\b(?:{words})\b|{signs}", re.I)
 
@@ -55,12 +55,12 @@ CONDITION, VAGUE, ORDERS, FORBIDS, ROLE, OUTPUT = (
 OPPOSITES: Final = [
     (_pattern(pair["one"]), _pattern(pair["other"])) for pair in _WORDS["opposites"]
 ]
-"""Pairs of wishes that exclude each other."""
+"""Pairs of mutually exclusive demands."""
 
 EXAMPLES: Final = {
     rule: (one["why"], one["instead"]) for rule, one in read_texts("lint.toml").items()
 }
-"""By rule: why it matters, and what to do instead."""
+"""The reason and the remedy of each rule."""
 
 
 Severity: TypeAlias = Literal["warning", "hint"]
@@ -68,36 +68,36 @@ Severity: TypeAlias = Literal["warning", "hint"]
 MOST_CHARACTERS: Final = 400_000
 
 MANY_CONDITIONS: Final = 5
-"""Conditions from which on a prompt is a program in prose."""
+"""Minimum number of conditions for a prompt to be a program in prose."""
 
 DENSE_CONDITIONS: Final = 0.25
-"""Fraction of the sentences that are conditions."""
+"""Minimum fraction of sentences that are conditions."""
 
 MANY_SHOUTS: Final = 4
 LONG: Final = 1_500
-"""Characters from which on a prompt needs sections."""
+"""Length from which a prompt needs sections, in characters."""
 
 ALIKE: Final = 0.75
-"""Likeness of two sentences from which on they say the same."""
+"""Similarity from which two sentences are duplicates."""
 
 ABOUT: Final = 0.5
-"""Fraction of the terms of the shorter of two rules that both share if about one thing."""
+"""Minimum fraction of shared terms, of the shorter rule, for two rules to have one subject."""
 
 LEAST_TERMS: Final = 3
 LONGEST: Final = 2_000
-"""Characters of a sentence that are looked at."""
+"""Maximum characters of a sentence to examine."""
 
 MOST_COMPARED: Final = 600
-"""Sentences that are compared with each other, the first."""
+"""Maximum sentences to compare with each other, the first ones."""
 
 
 @frozen
 class Problem:
     """
-    Something about a prompt that will cost answers.
+    A weakness of a prompt.
 
-    ``line`` counts from 1, ``quote`` is what stands there, ``other`` the line it collides with, 0
-    for none. ``instead`` shows what to write.
+    ``line`` counts from 1, ``quote`` is its text, ``other`` the conflicting line, 0
+    for none. ``instead`` is a suggestion.
     """
 
     rule: Rule
@@ -114,8 +114,8 @@ class Sentence:
     """
     A sentence of a prompt, with its line and its terms.
 
-    It may order something, forbid something, or hold in some case only (``limited``). ``sides``
-    says for each pair of opposite wishes whether it has the one or the other.
+    It may order, forbid, or apply only in some cases (``limited``). ``sides``
+    marks for each pair of opposite demands whether it has the one or the other.
     """
 
     text: str
@@ -129,7 +129,7 @@ class Sentence:
 
 def lint(prompt: str) -> tuple[Problem, ...]:
     """
-    Look for what makes a system prompt brittle or empty.
+    Find brittle or vague parts of a system prompt.
 
     Args:
         prompt: The prompt, in English or Chinese.
@@ -138,13 +138,13 @@ def lint(prompt: str) -> tuple[Problem, ...]:
         Problems, in the order of their lines.
 
     Raises:
-        InputError: The prompt is empty, too long, or no text.
+        InputError: The prompt is empty, too long, or not a string.
     """
     if not isinstance(prompt, str) or not prompt.strip():
-        raise InputError("There is no prompt to look at", hint="Give a text.")
+        raise InputError("There is no prompt to check", hint="Give a text.")
     if len(prompt) > MOST_CHARACTERS:
         raise InputError(
-            f"A prompt of {len(prompt):,} characters is not a prompt", hint="Give the rules alone."
+            f"{len(prompt):,} characters are too many for a prompt", hint="Give only the rules."
         )
     found_sentences = sentences(prompt)
     checks: tuple[Callable[[str, Sequence[Sentence]], Iterator[Problem]], ...] = (
@@ -155,7 +155,7 @@ def lint(prompt: str) -> tuple[Problem, ...]:
 
 
 def sentences(prompt: str) -> list[Sentence]:
-    """Cut a prompt into sentences, without the marks of lists and headings."""
+    """Split a prompt into sentences, without list and heading marks."""
     out = []
     for number, line in enumerate(prompt.split("\n"), 1):
         for piece in SENTENCE.findall(line):
@@ -180,7 +180,7 @@ def _problem(rule: Rule, at: Sentence, other: int = 0, severity: Severity = "war
 
 
 def _find_hard_coded(prompt: str, found_sentences: Sequence[Sentence]) -> Iterator[Problem]:
-    """Find programs in prose, values that change elsewhere, and shouting."""
+    """Find programs in prose, hard-coded values, and shouting."""
     conditions = [one for one in found_sentences if one.limited]
     many = len(conditions) >= MANY_CONDITIONS
     if many and len(conditions) >= DENSE_CONDITIONS * len(found_sentences):
@@ -194,14 +194,14 @@ def _find_hard_coded(prompt: str, found_sentences: Sequence[Sentence]) -> Iterat
 
 
 def _vague(_: str, found_sentences: Sequence[Sentence]) -> Iterator[Problem]:
-    """Find wishes that nobody could check."""
+    """Find demands that cannot be checked."""
     for one in found_sentences:
         if VAGUE.search(one.text) and not CONCRETE.search(one.text):
             yield _problem("vague", one)
 
 
 def _twice(_: str, found_sentences: Sequence[Sentence]) -> Iterator[Problem]:
-    """Find rules that are there already, in the same or nearly the same words."""
+    """Find rules that repeat an earlier one in the same or similar words."""
     for at, one in enumerate(found_sentences[:MOST_COMPARED]):
         for other in found_sentences[:at]:
             least = min(len(one.terms), len(other.terms))
@@ -211,7 +211,7 @@ def _twice(_: str, found_sentences: Sequence[Sentence]) -> Iterator[Problem]:
 
 
 def _contradicting(_: str, found_sentences: Sequence[Sentence]) -> Iterator[Problem]:
-    """Find rules about one thing that demand opposites."""
+    """Find rules on one subject that demand opposites."""
     demanding = [one for one in found_sentences if one.orders or any(map(any, one.sides))][
         :MOST_COMPARED
     ]
@@ -223,7 +223,7 @@ def _contradicting(_: str, found_sentences: Sequence[Sentence]) -> Iterator[Prob
 
 
 def _missing(prompt: str, found_sentences: Sequence[Sentence]) -> Iterator[Problem]:
-    """Find what a prompt lacks: a role, a form of the answer, sections where it is long."""
+    """Find missing parts of a prompt: a role, an answer format, sections if it is long."""
     first = found_sentences[0] if found_sentences else Sentence(prompt.strip(), 1, frozenset())
     if not ROLE.search(prompt):
         yield _problem("no role", first, severity="hint")
@@ -239,7 +239,7 @@ def _alike(one: Sentence, other: Sentence) -> float:
 
 
 def _clash(one: Sentence, other: Sentence) -> bool:
-    """Return True if two rules demand opposites, by words that exclude each other or by not."""
+    """Return True if two rules demand opposites, by exclusive words or by negation."""
     plain = not (one.forbids or other.forbids or one.limited or other.limited)
     if plain and any(map(_excluding, one.sides, other.sides)):
         return True
@@ -251,7 +251,7 @@ def _clash(one: Sentence, other: Sentence) -> bool:
 
 
 def _excluding(here: tuple[bool, bool], there: tuple[bool, bool]) -> bool:
-    """Return True if one rule has only the left of two opposite wishes and the other the right."""
+    """Return True if one rule has only the left of two opposite demands, the other the right."""
     return {here, there} == {(True, False), (False, True)}
 
 

@@ -1,4 +1,4 @@
-"""Selection: what each packet is worth to a query, and which of them go into the room there is."""
+"""Selection: score packets for a query, and choose those that fit the room."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ DAY: Final = 86_400.0
 LEAST_RECENCY: Final = 0.1
 
 MESSAGE_DECAY: Final = 0.02
-"""Loss of recency for each message since, where messages have no time."""
+"""Loss of recency per later message, for messages without a time."""
 
 FIRST: Final = 0.4
-"""Relevance of what a search put first, at least; that of rank r is this / (1 + r / 10)."""
+"""Minimum relevance of the first search result; that of rank r is this / (1 + r / 10)."""
 
 LEADER: Final = 0.25
-"""The part of a relevance that goes by how near a packet comes to the best one found."""
+"""Weight in the relevance of a packet's closeness to the best match."""
 
 TOGETHER: Final = 0.35
-"""The part that goes by how much of the query one single line or sentence of the packet holds."""
+"""Weight of the largest share of the query in a single line or sentence of the packet."""
 
 LOOKED: Final = 100
-"""Packets whose lines are looked at, the best."""
+"""Maximum packets whose lines are examined, the best ones."""
 
 LONGEST_LOOK: Final = 20_000
-"""Characters of each that are looked at."""
+"""Maximum characters of each to examine."""
 
 
 @frozen
 class ScoredPacket:
     """
-    A packet with what it is worth.
+    A packet with its score.
 
-    ``tokens`` is its cost. ``relevance``, ``recency`` and ``score`` go from 0 to 1; ``recency`` is
-    None where time says nothing. ``parts`` tell where the relevance comes from: "given" by the
-    caller, "found" (share of the query's information that it holds), "lead" (nearness to the best
-    hit), "together" (what one line of it holds), "ranked" (by the search that gave it) or "recent"
+    ``tokens`` is its cost. ``relevance``, ``recency`` and ``score`` are from 0 to 1; ``recency``
+    is None if age is irrelevant. ``parts`` break down the relevance: "given" by the
+    caller, "found" (share of the query's information that it has), "lead" (closeness to the best
+    match), "together" (share in one line), "ranked" (by the search that returned it) or "recent"
     (one of the newest messages). ``matched`` are terms of the query in it.
     """
 
@@ -64,7 +64,7 @@ class ScoredPacket:
 
 @frozen
 class PacketRelevance:
-    """How relevant a packet is to a query, and why."""
+    """The relevance of a packet to a query, and why."""
 
     relevance: float = 0.0
     parts: Mapping[str, float] = field(default_factory=dict)
@@ -75,15 +75,15 @@ def judge_relevance(
     query: str, packets: Sequence[ContextPacket], embedder: Embedder | None = None
 ) -> list[PacketRelevance]:
     """
-    Judge packets by their words, by their neighbours in the conversation, and by meaning.
+    Score packets by their words, by their neighbours in the conversation, and by meaning.
 
     Args:
         query: A question, in any language.
-        packets: What may answer it.
-        embedder: Judges meaning as well; None goes by words alone.
+        packets: The candidates.
+        embedder: Adds semantic relevance; None uses words only.
 
     Returns:
-        For each packet a relevance that is comparable between queries; 0 where it shares nothing.
+        For each packet a relevance that is comparable between queries; 0 if nothing matches.
     """
     index = Index(map(_document, range(len(packets)), packets), embedder=embedder)
     ranked = index.search(query, len(packets))
@@ -109,7 +109,7 @@ def judge_relevance(
 
 
 def _information(query: str, packets: Sequence[ContextPacket]) -> dict[str, float]:
-    """Return which share of the query's information each of its terms carries."""
+    """Return the share of the query's information in each of its terms."""
     query_terms = frozenset(cut_terms(query[:LONGEST_LOOK]))
     spread = Counter(term for packet in packets for term in query_terms & term_set(packet.content))
     says = {term: flat_rarity(spread[term], len(packets)) for term in query_terms}
@@ -118,7 +118,7 @@ def _information(query: str, packets: Sequence[ContextPacket]) -> dict[str, floa
 
 
 def _together(says: Mapping[str, float], text: str) -> float:
-    """Return the largest share of the query that one line or sentence holds."""
+    """Return the largest share of the query in one line or sentence."""
     lines = (says.keys() & cut_terms(unit) for unit in split_units(text[:LONGEST_LOOK]))
     return max((sum(says[term] for term in line) for line in lines), default=0.0)
 
@@ -152,15 +152,15 @@ def score_packets(
     embedder: Embedder | None = None,
 ) -> list[ScoredPacket]:
     """
-    Score packets: weighted relevance and recency; relevance alone where there is no time.
+    Score packets by weighted relevance and recency, or relevance alone without a time.
 
     Args:
-        query: What the context is for.
+        query: The query.
         packets: The candidates.
-        costs: What each takes, in tokens.
+        costs: The size of each, in tokens.
         config: The weights.
         now: Seconds since 1970.
-        embedder: Judges meaning; see `judge_relevance`.
+        embedder: Adds semantic relevance; see `judge_relevance`.
     """
     newest = max((_position(packet) for packet in packets), default=-1)
     out = []
@@ -200,31 +200,31 @@ def _relevance(
 
 
 def _position(packet: ContextPacket) -> int:
-    """Return the place of a message in its conversation, -1 for anything else."""
+    """Return the position of a message in its conversation, -1 for other packets."""
     position = packet.metadata.get("position")
     is_message = packet.type == "conversation_history" and isinstance(position, int)
     return position if is_message and isinstance(position, int) else -1
 
 
 Reason: TypeAlias = Literal["relevance", "repeats", "room", "section"]
-"""Below the threshold, the same as another, no room, no room in its section."""
+"""Below the threshold, a duplicate, no room, or no room in its section."""
 
 REPEATS: Final = 0.9
-"""Likeness from which on a packet says nothing new."""
+"""Similarity from which a packet is a duplicate."""
 
 POOL: Final = 400
-"""Packets that are compared with each other, the best; the rest follow by score alone."""
+"""Maximum packets compared with each other, the best ones; the rest follow by score alone."""
 
 LEAST_CUT: Final = 80
-"""Tokens below which the rest of a packet is not worth showing."""
+"""Minimum size of a shortened packet, in tokens."""
 
 MOST_CUTS: Final = 3
-"""Packets that are shortened only to fill the room that is left."""
+"""Maximum packets that are shortened only to fill the remaining room."""
 
 
 @frozen
 class PacketChoice:
-    """A packet that is in; ``room`` is what it may take, in tokens: less than it has if cut."""
+    """A chosen packet; ``room`` is its maximum size in tokens, less than its own to shorten it."""
 
     scored: ScoredPacket
     room: int
@@ -233,9 +233,9 @@ class PacketChoice:
 @frozen
 class LeftOut:
     """
-    A packet that is not in, and why.
+    A packet that was left out, and why.
 
-    ``other`` names the packet that it repeats; ``score`` goes from 0 to 1.
+    ``other`` names the packet that it repeats; ``score`` is from 0 to 1.
     """
 
     packet: ContextPacket
@@ -248,14 +248,14 @@ class LeftOut:
 
 @frozen
 class PacketSelection:
-    """What is in, in the order in which it was chosen, and what is not."""
+    """The chosen packets in order of choice, and those left out."""
 
     chosen: tuple[PacketChoice, ...]
     left_out: tuple[LeftOut, ...] = ()
 
 
 class _Room:
-    """What is left of the whole room and of that of each section, in tokens."""
+    """The remaining room, in total and per section, in tokens."""
 
     def __init__(self, whole: int, sections: Mapping[SectionName, float]) -> None:
         self.whole = whole
@@ -278,12 +278,12 @@ def select(
 
     Args:
         offered: The candidates, none of them mandatory.
-        room: What they may take together, in tokens.
+        room: Their maximum total size, in tokens.
         config: Thresholds, diversity, section budgets.
-        query: What is asked; a message that only says it again is left out.
+        query: The query; a message that only repeats it is left out.
 
     Returns:
-        The choice; deterministic, ties go to what was offered first.
+        The selection; deterministic, ties go to the first candidate.
     """
     out = [_leave_out(one, "relevance") for one in offered if one.relevance < config.min_relevance]
     good = [one for one in offered if one.relevance >= config.min_relevance]
@@ -313,7 +313,7 @@ def select(
 
 
 def _grow(chosen: list[PacketChoice], left: _Room) -> None:
-    """Give the room that is left to packets that were bounded to their share, the best first."""
+    """Give the remaining room to packets limited to their share, the best first."""
     for at, choice in enumerate(chosen):
         more = min(choice.scored.tokens - choice.room, left.at(choice.scored.place))
         if more > 0:
@@ -324,7 +324,7 @@ def _grow(chosen: list[PacketChoice], left: _Room) -> None:
 def _fill(
     skipped: Iterable[ScoredPacket], left: _Room, chosen: list[PacketChoice]
 ) -> list[ScoredPacket]:
-    """Shorten the best of what did not fit into the room that is left; return the rest."""
+    """Shorten the best skipped packets into the remaining room; return the rest."""
     rest = []
     cuts = 0
     for one in skipped:
@@ -340,9 +340,9 @@ def _fill(
 
 def _diverse(good: Sequence[ScoredPacket], weight: float) -> Iterable[tuple[ScoredPacket, str]]:
     """
-    Yield packets by maximal marginal relevance, each with the name of what it repeats.
+    Yield packets by maximal marginal relevance, each with the name of the packet it repeats.
 
-    What repeats another counts as chosen only once: its likeness is to what was yielded before.
+    A duplicate counts as chosen only once: similarity is measured against earlier packets.
     """
     ranked = sorted(good, key=lambda one: -one.score)
     pool, rest = ranked[:POOL], ranked[POOL:]

@@ -1,4 +1,4 @@
-"""Settings of a context: its sections and their words, and the numbers of a build."""
+"""Settings of a context: its sections and their texts, and the parameters of a build."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from foldline.errors import BudgetError
 from foldline.frozen import field, frozen
 
 SectionName: TypeAlias = Literal["role", "task", "state", "evidence", "context", "output"]
-"""Rules, question, where the work stands, what was looked up, what was said, what is wanted."""
+"""Rules, question, state of the work, retrieved evidence, conversation, and expected answer."""
 
 SECTION_NAMES: Final[tuple[SectionName, ...]] = get_args(SectionName)
 
@@ -24,13 +24,13 @@ LanguageChoice: TypeAlias = Literal["auto", "en", "zh"]
 
 ORDERS: Final[Mapping[Order, tuple[SectionName, ...]]] = {
     "standard": SECTION_NAMES,
-    # What never changes, then what only grows, then what is new with every question.
+    # Constant sections, then growing ones, then those that change with every question.
     "cache": ("role", "output", "context", "state", "evidence", "task"),
 }
 
 
 def read_texts(name: str) -> dict[str, Any]:
-    """Return the tables of a file with texts beside this module."""
+    """Return the tables of a text file next to this module."""
     return tomllib.loads((get_data("foldline.context", name) or b"").decode("utf-8"))
 
 
@@ -48,12 +48,12 @@ TYPES: Final[Mapping[SectionName, str]] = {
     "output": "output",
 }
 SECTION_OF_TYPE: Final = {kind: place for place, kinds in TYPES.items() for kind in kinds.split()}
-"""Types that are not listed stand under Context: nothing that was chosen is left unshown."""
+"""Unlisted types go to Context, so that no chosen packet is lost."""
 
 
 @frozen
 class ContextWords:
-    """What the builder itself says in a language."""
+    """The builder's own texts in a language."""
 
     output: str
     data: str
@@ -66,7 +66,7 @@ WORDS: Final = {name: ContextWords(**words) for name, words in read_texts("words
 
 
 def section_of(packet: ContextPacket) -> SectionName:
-    """Return the section of a packet: the one it names, that of its type, else Context."""
+    """Return the section of a packet: as named in it, by its type, else Context."""
     named = packet.metadata.get("section")
     if named in SECTION_NAMES:
         return named  # type: ignore[no-any-return]  # one of the six
@@ -75,7 +75,7 @@ def section_of(packet: ContextPacket) -> SectionName:
 
 
 FLEXIBLE: Final = ("state", "evidence", "context")
-"""The sections whose size can be limited; the others hold what is mandatory."""
+"""Sections whose size can be limited; the others are mandatory."""
 
 
 _FRACTIONS: Final = """
@@ -87,30 +87,30 @@ largest_share
 @frozen
 class ContextConfig:
     """
-    How a context is built.
+    The settings of a build.
 
     Args:
-        max_tokens: The most that the whole text takes, headings included.
-        reserve_ratio: Fraction of that which is kept free for what is mandatory (instructions,
+        max_tokens: Maximum size of the whole text, headings included.
+        reserve_ratio: Fraction reserved for mandatory content (instructions,
             task, output); everything else shares the rest.
-        min_relevance: Packets below it stay out; 0 to 1.
-        enable_compression: Whether packets may be shortened; otherwise they are in whole or out.
-        recency_weight: Weight of the age; with ``relevance_weight`` it makes 1.
+        min_relevance: Minimum relevance of a packet; 0 to 1.
+        enable_compression: Whether packets may be shortened; otherwise they are whole or left out.
+        recency_weight: Weight of the age; adds up to 1 with ``relevance_weight``.
         relevance_weight: Weight of the relevance.
-        diversity: Weight of a packet's own score against its likeness to what is chosen already
-            (maximal marginal relevance, Carbonell and Goldstein 1998); 1 ignores likeness.
-        decay: Loss of recency for each day of age; recency is exp(-decay x days), at least 0.1.
-        recent_messages: So many of the newest messages count as relevant because they are new.
-        recent_relevance: How relevant these are at least; 0 to 1.
-        largest_share: The most that a single packet takes of the room, a fraction; a longer one
+        diversity: Weight of a packet's own score against its similarity to chosen packets
+            (maximal marginal relevance, Carbonell and Goldstein 1998); 1 ignores similarity.
+        decay: Loss of recency per day of age; recency is exp(-decay x days), at least 0.1.
+        recent_messages: Number of newest messages that count as relevant for being new.
+        recent_relevance: Their minimum relevance; 0 to 1.
+        largest_share: Maximum fraction of the room for a single packet; a longer one
             is shortened to it.
-        section_budgets: The most that "state", "evidence" or "context" take of the room, each a
+        section_budgets: Maximum fraction of the room for "state", "evidence" or "context", each a
             fraction.
-        order: "standard", or "cache": what changes least comes first.
+        order: "standard", or "cache": the most stable sections come first.
         form: "brackets" for ``[Task]``, "xml" for ``<task>``.
-        language: "en", "zh", or "auto": English headings, and what the builder itself says in the
+        language: "en", "zh", or "auto": English headings, and the builder's own texts in the
             language of the query.
-        source_seconds: The time that each source has.
+        source_seconds: Timeout of each source.
 
     Raises:
         BudgetError: A number is out of range.
@@ -145,7 +145,7 @@ class ContextConfig:
         check_name("language", self.language, get_args(LanguageChoice))
         if not math.isclose(self.recency_weight + self.relevance_weight, 1.0, abs_tol=1e-6):
             raise BudgetError(
-                f"recency_weight and relevance_weight make {self.recency_weight:g} + "
+                f"recency_weight and relevance_weight add up to {self.recency_weight:g} + "
                 f"{self.relevance_weight:g}, not 1.",
                 hint="Give two weights that add up to 1.",
             )
@@ -153,12 +153,12 @@ class ContextConfig:
 
     def _check_sections(self) -> None:
         if not isinstance(self.section_budgets, Mapping):
-            raise BudgetError("section_budgets is a mapping from a section to a fraction.")
+            raise BudgetError("section_budgets must be a mapping from a section to a fraction.")
         for name, share in self.section_budgets.items():
             check_name("section", name, SECTION_NAMES)
             if name not in FLEXIBLE:
                 raise BudgetError(
-                    f"The section {name!r} holds what is mandatory and has no budget.",
+                    f"The section {name!r} is mandatory and has no budget.",
                     hint=f"Limit one of {', '.join(FLEXIBLE)}.",
                 )
             positive(f"section_budgets[{name!r}]", share, 1.0)

@@ -1,4 +1,4 @@
-"""Ways to shorten a text without a model: cut it, keep its end, keep what answers, or both."""
+"""Shorten a text without a model: keep both ends, its end, its matching lines, or a mix."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from foldline.relevance.terms import flat_rarity, terms
 from foldline.values.tokens import TokenCounter
 
 HEAD: Final = 0.6
-"""Fraction of a truncated text that is its beginning; the rest is its end."""
+"""Fraction of a truncated text from its start; the rest is from its end."""
 
 LAST: Final = 0.4
-"""Fraction of a mixed text that is its end; the rest is what answers from before."""
+"""Fraction of a mixed text from its end; the rest are matching lines before it."""
 
 TRIES: Final = 12
-"""How often a cut is repeated to come below its size."""
+"""Maximum attempts to cut a text below its size."""
 
 MOST_UNITS: Final = 20_000
-"""Lines or sentences that are compared; what is beyond them counts as the middle of a cut."""
+"""Maximum lines or sentences to compare; the text beyond counts as the middle of a cut."""
 
 LONGEST_UNIT: Final = 600
-"""Characters of a unit; longer lines are taken in pieces."""
+"""Maximum characters of a unit; longer lines are split."""
 
 ALARM: Final = 1.5
 ITEM: Final = 0.1
 OPENING: Final = 0.5
-"""Worth of an error, of a name or number, of the first unit; a rare query term has up to 7."""
+"""Value of an error, of a name or number, and of the first unit; a rare query term has up to 7."""
 
 _SENTENCE: Final = re.compile(r"(?:[^.!?。！？\n]++|[.!?]++(?!\s|$))*+(?:[.!?]++|[。！？]++|\n|$)")
-"""A point inside a name or a number ends no sentence."""
+"""A period inside a name or a number does not end a sentence."""
 
 
 @frozen
 class Shortening:
     """
-    What shortening needs to know.
+    The parameters of shortening.
 
-    ``former`` holds the shorter forms that the build before sent, by `fingerprint`; ``reader`` is
+    ``former`` holds the shorter forms of the previous build, by `fingerprint`; ``reader`` is
     the model that may summarize, None for none.
     """
 
@@ -59,22 +59,22 @@ class Shortening:
 
 
 def fingerprint(packet: ContextPacket) -> str:
-    """Return the same digits for the same text, in every process."""
+    """Return a digest of a packet's text, the same in every process."""
     data = packet.content.encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=16).hexdigest()
 
 
 def shorten_to_ends(text: str, room: int, how: Shortening) -> str:
     """
-    Keep the beginning and the end of a text.
+    Keep the start and the end of a text.
 
     Args:
         text: The text.
-        room: What the result may take, in tokens.
-        how: What counts, and how the gap is marked.
+        room: Maximum size of the result, in tokens.
+        how: The counter, and the mark of the gap.
 
     Returns:
-        The text itself if it fits, else its ends around a mark; "" when not even the mark fits.
+        The text itself if it fits, else its ends around a mark; "" if the mark does not fit.
     """
     whole = how.counter.text(text)
     if whole <= room:
@@ -94,7 +94,7 @@ def shorten_to_ends(text: str, room: int, how: Shortening) -> str:
 
 
 def _at_line(text: str, position: int) -> int:
-    """Move a cut back to the end of a line, unless that would lose a quarter of the piece."""
+    """Move a cut back to a line end, unless that would lose a quarter of the piece."""
     end = text.rfind("\n", int(position * 0.75), position)
     return position if end < 0 else end
 
@@ -105,7 +105,7 @@ def _from_line(text: str, position: int) -> int:
 
 
 def shorten_to_window(text: str, room: int, how: Shortening) -> str:
-    """Keep the last lines of a text; one that is too long is cut."""
+    """Keep the last lines of a text; a line that is too long is cut."""
     if how.counter.text(text) <= room:
         return text
     lines = text.split("\n")
@@ -114,12 +114,12 @@ def shorten_to_window(text: str, room: int, how: Shortening) -> str:
         short = "\n".join((how.words.gap.format(lines=first), *lines[first:]))
         if how.counter.text(short) <= room:
             return short
-        first += 1  # together, lines may take a little more than one by one
+        first += 1  # joined lines may take slightly more tokens than separate ones
     return shorten_to_ends(text, room, how)
 
 
 def _tail(lines: Sequence[str], room: int, how: Shortening) -> int:
-    """Return the first of the last lines that fit."""
+    """Return the index of the first of the last lines that fit."""
     first = len(lines)
     while first > 0 and (cost := how.counter.text(lines[first - 1]) + 1) <= room:
         first, room = first - 1, room - cost
@@ -128,18 +128,18 @@ def _tail(lines: Sequence[str], room: int, how: Shortening) -> int:
 
 def shorten_to_excerpt(text: str, room: int, how: Shortening) -> str:
     """
-    Keep the lines or sentences that answer a query, as they stand and in their order.
+    Keep the lines or sentences that answer a query, verbatim and in order.
 
-    A unit is worth the information of the query's terms in it (log of how rare they are in this
-    text), of errors, names and numbers; units are taken by worth for each token.
+    The value of a unit is the information of the query's terms in it (log of their rarity in the
+    text), of errors, names and numbers; units are chosen by value per token.
 
     Args:
         text: The text.
-        room: What the result may take, in tokens.
-        how: What is asked, what counts, and how gaps are marked.
+        room: Maximum size of the result, in tokens.
+        how: The query, the counter, and the mark of gaps.
 
     Returns:
-        The excerpt; a truncation where nothing in the text stands out.
+        The excerpt; a truncation if nothing in the text is salient.
     """
     if how.counter.text(text) <= room:
         return text
@@ -165,7 +165,7 @@ def shorten_to_excerpt(text: str, room: int, how: Shortening) -> str:
 
 
 def shorten_mixed(text: str, room: int, how: Shortening) -> str:
-    """Keep the last lines, and before them those that answer; see `shorten_to_excerpt`."""
+    """Keep the last lines, and matching lines before them; see `shorten_to_excerpt`."""
     if how.counter.text(text) <= room:
         return text
     lines = text.split("\n")
@@ -187,12 +187,12 @@ _WAYS: Final = {
 
 
 def shorten_by(method: str, text: str, room: int, how: Shortening) -> str:
-    """Shorten a text by a method that asks no model; by "keep" it stays as it is."""
+    """Shorten a text by a method without a model; "keep" returns it unchanged."""
     return _WAYS[method](text, room, how) if method in _WAYS else text
 
 
 def split_units(text: str) -> list[str]:
-    """Cut a text into lines, and long lines into sentences."""
+    """Split a text into lines, and long lines into sentences."""
     out: list[str] = []
     for line in text.split("\n"):
         if len(line) <= LONGEST_UNIT // 3:
@@ -224,7 +224,7 @@ def _worth(found: Sequence[str], query: str) -> list[float]:
 
 
 def _gaps(kept: set[int], at: int, count: int) -> int:
-    """Return how many more gaps there are when a unit is kept, -1 where it closes one."""
+    """Return the change in the number of gaps when a unit is kept."""
     before, after = at == 0 or at - 1 in kept, at == count - 1 or at + 1 in kept
     return 1 - before - after
 

@@ -1,4 +1,4 @@
-"""Sources: whatever can be asked for packets; tools, stores, folders, functions."""
+"""Sources of packets: tools, stores, folders, functions."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from foldline.values.messages import Message as Recorded
 from foldline.values.messages import visible_texts
 
 MOST_HISTORY: Final = 10_000
-"""Messages of a conversation that are looked at, the newest."""
+"""Maximum messages of a conversation, the newest ones."""
 
 MOST_BYTES: Final = 256_000
-"""Bytes of a file that are read."""
+"""Maximum bytes of a file to read."""
 
 MOST_FILES: Final = 500
 
 IMPORTANT: Final = 5
-"""So many memories are candidates for what they matter, whatever is asked."""
+"""Number of memories that are candidates by importance, for any query."""
 
 IMPORTANCE: Final = 0.7
-"""How important these are at least."""
+"""Their minimum importance."""
 
 STANDING: Final = 0.5
-"""What their relevance is of their importance."""
+"""Their relevance as a fraction of their importance."""
 
 STORES: Final = ("memory", "knowledge", "notes")
-"""What a tool may call the store that it works on."""
+"""Attribute names under which a tool may expose its store."""
 
 PEEK: Final = 200
-"""Bytes of a file that a reference to it quotes."""
+"""Bytes of a file quoted in a reference to it."""
 
 
 @frozen
 class ContextSource:
     """
-    Something that can be asked for information about a query.
+    A source of information about a query.
 
     Args:
-        name: How reports call it.
-        fetch: Gets the query and returns packets, or anything that
-            `foldline.context.gathering.packets_from` reads; an ordinary function, which runs in a
+        name: Its name in reports.
+        fetch: Takes the query and returns packets, or anything that
+            `foldline.context.gathering.packets_from` reads; a plain function, which runs in a
             thread, or an async one.
-        type: The type of packets that do not name theirs.
-        seconds: The time that it has; None for that of the configuration.
-        searches: Whether it gives what it found for the query, the best first; that counts as a
-            reason to take it, even where its words are others than those of the query.
+        type: The default type of its packets.
+        seconds: Its timeout; None for the configured one.
+        searches: Whether it returns search results, best first; the rank then counts as a
+            reason to include them, even if they share no words with the query.
     """
 
     name: str
@@ -64,16 +64,16 @@ class ContextSource:
 
 def source(thing: Any, name: str = "", kind: str = "") -> ContextSource:
     """
-    Make a source of a tool, a store or a function.
+    Make a source from a tool, a store or a function.
 
     Args:
         thing: A `ContextSource`; an object with ``packets(query)``,
             ``execute("search", query=…)`` or ``search(query)``; or a function of the query.
-        name: How reports call it; default the name of its class or function.
+        name: Its name in reports; default: the name of its class or function.
         kind: The type of its packets.
 
     Raises:
-        InputError: It cannot be asked for anything.
+        InputError: It has no such method.
     """
     if isinstance(thing, ContextSource):
         return thing
@@ -87,7 +87,7 @@ def source(thing: Any, name: str = "", kind: str = "") -> ContextSource:
     if callable(thing):
         return ContextSource(called, thing, kind or "general", searches=True)
     raise InputError(
-        f"a {type(thing).__name__} cannot be asked for packets",
+        f"a {type(thing).__name__} cannot be a source of packets",
         field="sources",
         hint="Give a function of the query, or an object with packets(query) or search(query).",
     )
@@ -95,10 +95,10 @@ def source(thing: Any, name: str = "", kind: str = "") -> ContextSource:
 
 def memory_source(tool: Any) -> ContextSource:
     """
-    Make a source of a memory tool, which is searched for ten memories of some importance.
+    Make a source from a memory tool: a search for ten memories of some importance.
 
-    The five most important ones are candidates as well, whatever is asked: how far the work is
-    and what was decided seldom shares a word with the next question.
+    The five most important ones are always candidates as well: the state of the work
+    and past decisions seldom share a word with the next question.
     """
     found = _tool(tool, "memory", "memory", limit=10, min_importance=0.3)
     inner = getattr(tool, "memory", tool)
@@ -116,19 +116,19 @@ def memory_source(tool: Any) -> ContextSource:
 
 
 def _standing(item: Any) -> ContextPacket:
-    """Make a packet of a memory that matters beside any question, but less than an answer."""
+    """Make a packet from a memory that matters for any question, but less than an answer."""
     metadata = {**item.metadata, "type": "memory", "source": "memory", "id": item.id}
     relevance = item.importance * STANDING
     return ContextPacket(item.content, item.happened, relevance_score=relevance, metadata=metadata)
 
 
 def knowledge_source(tool: Any) -> ContextSource:
-    """Make a source of a knowledge tool, which is searched for five passages."""
+    """Make a source from a knowledge tool: a search for five passages."""
     return _tool(tool, "knowledge", "rag_result", limit=5, min_score=0.3)
 
 
 def _tool(tool: Any, name: str, kind: str, **settings: Any) -> ContextSource:
-    """Make a source of a tool; of the store in it where it shows one: a text loses fields."""
+    """Make a source from a tool, or from its store if exposed, since text output loses fields."""
     for inner in (getattr(tool, store, None) for store in STORES):
         found = getattr(inner, "packets", None) or getattr(inner, "search", None)
         if callable(found):
@@ -146,14 +146,14 @@ def _tool(tool: Any, name: str, kind: str, **settings: Any) -> ContextSource:
 
 def history(messages: Iterable[Any]) -> tuple[ContextPacket, ...]:
     """
-    Make packets of a conversation, one for each message that says something.
+    Make packets from a conversation, one per non-empty message.
 
     Args:
         messages: `HistoryMessage` values, messages of a transcript, mappings with "role" and
             "content", or any objects that have these.
 
     Raises:
-        InputError: One of them is no message; the error names it.
+        InputError: One of them is not a message; the error names it.
     """
     rows = [(index, *_read_message(message, index)) for index, message in enumerate(messages)]
     return tuple(
@@ -182,7 +182,7 @@ def _read_message(message: Any, index: int) -> tuple[str, str, Any]:
 
 
 def field_of(value: Any, name: str) -> Any:
-    """Return an entry of a mapping, or what an object has of this name; None where it has none."""
+    """Return an entry of a mapping, or an attribute of an object; None if it is missing."""
     if isinstance(value, Mapping):
         return value.get(name)
     found = None if isinstance(value, (str, bytes, list, tuple)) else getattr(value, name, None)
@@ -197,16 +197,16 @@ def _blocks(content: Any) -> Iterator[str]:
 
 
 def files(paths: Iterable[str | os.PathLike[str]]) -> ContextSource:
-    """Make a source that loads whole files, each a packet; binary files are left out."""
+    """Make a source that loads whole files, each as a packet; binary files are skipped."""
     chosen = tuple(Path(path) for path in paths)
     return ContextSource("files", lambda _: [*_load(chosen, MOST_BYTES)], "file")
 
 
 def references(paths: Iterable[str | os.PathLike[str]]) -> ContextSource:
     """
-    Make a source of references to files: path, size, first words; for tools to load later.
+    Make a source of references to files (path, size, first words), for tools to load later.
 
-    This is the just-in-time half: a reference costs some twenty tokens, whatever the file costs.
+    This is just-in-time loading: a reference costs about twenty tokens, for a file of any size.
     """
     chosen = tuple(Path(path) for path in paths)
 
@@ -240,7 +240,7 @@ def _load(paths: Iterable[Path], most: int) -> Iterator[ContextPacket]:
 
 
 def _walk(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield regular files, those of folders in order; hidden ones and links inside are left."""
+    """Yield regular files, those of folders in order, without hidden files and links in them."""
     for path in paths:
         if path.is_dir():
             yield from sorted(
@@ -253,6 +253,4 @@ def _walk(paths: Iterable[Path]) -> Iterator[Path]:
         elif path.is_file():
             yield path
         else:
-            raise InputError(
-                f"{path} is not a file that can be read", hint="Name files or folders."
-            )
+            raise InputError(f"{path} is not a readable file", hint="Name files or folders.")

@@ -1,4 +1,4 @@
-"""Structure: packets in their sections, in an order that does not change, fenced as data."""
+"""Structure: packets in sections, in a stable order, fenced as data."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from foldline.relevance.language import CHINESE, language
 from foldline.values.tags import escape_attribute, tag_starts
 
 SOURCED: Final = ("citation", "title", "path", "document")
-"""Entries of the metadata that a reader can cite."""
+"""Metadata entries that can be cited."""
 
 LONGEST_SOURCE: Final = 120
-"""The most characters of a source that are shown."""
+"""Maximum characters of a source name."""
 
 STABLE: Final = ("role", "output")
-"""The sections that make the system message: they are the same for every question."""
+"""Sections of the system message: they are the same for every question."""
 
 _HEADINGS: Final = frozenset(
     normalize("NFKC", f"[{heading}]").casefold()
@@ -45,10 +45,10 @@ _TAGS: Final = tag_starts(*TAGS.values(), "item")
 @frozen
 class ContextItem:
     """
-    A packet as it is shown.
+    A packet as written into the context.
 
-    ``method`` is how it was shortened, "keep" when it was not; ``note`` says why. ``whole`` is
-    what the packet takes unshortened, ``tokens`` what is shown, both in tokens.
+    ``method`` is how it was shortened, "keep" if it was not; ``note`` is the reason. ``whole`` is
+    the size of the packet before, ``tokens`` the size after, both in tokens.
     """
 
     packet: ContextPacket
@@ -63,20 +63,20 @@ class ContextItem:
 
 @frozen
 class ContextSection:
-    """One section: where it stands, and what is in it, in order."""
+    """A section: its name, and its items in order."""
 
     place: SectionName
     items: tuple[ContextItem, ...]
 
     @property
     def tokens(self) -> int:
-        """What its items take, in tokens, the heading excepted."""
+        """Total size of its items, in tokens, without the heading."""
         return sum(item.tokens for item in self.items)
 
 
 @frozen
 class ContextFrame:
-    """How sections are written: their order, the notation and the words."""
+    """The layout of sections: order, notation and texts."""
 
     order: tuple[SectionName, ...]
     form: Form
@@ -86,7 +86,7 @@ class ContextFrame:
 
     @classmethod
     def of(cls, config: ContextConfig, query: str) -> ContextFrame:
-        """Choose the words for a query."""
+        """Choose the texts for a query."""
         lang: str = config.language
         headings = "zh" if lang == "zh" else "en"
         if lang == "auto":
@@ -98,11 +98,11 @@ def arrange(
     items: Iterable[ContextItem], config: ContextConfig, places: Sequence[SectionName]
 ) -> tuple[ContextSection, ...]:
     """
-    Put items into their sections.
+    Sort items into their sections.
 
-    Mandatory packets come first and messages in the order in which they were said. Everything else
-    comes best first; with the order "cache" by source and content, so that the same packets make
-    the same text whatever was asked.
+    Mandatory packets come first and messages in chronological order. Everything else
+    comes best first; with the order "cache" by source and content, so that the same packets give
+    the same text for any query.
 
     Args:
         items: The items.
@@ -136,7 +136,7 @@ def _rank(item: ContextItem, by_content: bool) -> tuple[int, float, str, str]:
 def format_packet(
     packet: ContextPacket, text: str, place: SectionName, frame: ContextFrame
 ) -> str:
-    """Write one item: fenced, with what can be cited of its source."""
+    """Write one item: fenced, with its citable source."""
     text = text.strip("\n")
     if packet.type == "memory":
         text = frame.words.memory + text
@@ -151,13 +151,13 @@ def format_packet(
 
 
 def _cite(source: str) -> str:
-    """Write a source on one line; of a long path the end is left, with the file and the lines."""
+    """Write a source on one line; a long path keeps its end, with the file and the lines."""
     line = " ".join(source.split())
     return line if len(line) <= LONGEST_SOURCE else f"…{line[1 - LONGEST_SOURCE :]}"
 
 
 def _fence(line: str) -> str:
-    """Keep a line of data from passing for a heading or for the end of its item."""
+    """Escape a line of data that could pass for a heading or for the end of its item."""
     bare = line.strip()[:64]
     if not bare.isascii():
         seen = (sign for sign in normalize("NFKC", bare) if category(sign) != "Cf")
@@ -183,7 +183,7 @@ def _section(section: ContextSection, frame: ContextFrame) -> str:
 
 
 def as_messages(sections: Sequence[ContextSection], frame: ContextFrame) -> list[dict[str, str]]:
-    """Write sections as chat messages: what never changes as the system's, the rest the user's."""
+    """Write sections as chat messages: constant ones as the system's, the rest as the user's."""
     stable = render((s for s in sections if s.place in STABLE), frame)
     user_text = render((s for s in sections if s.place not in STABLE), frame)
     pairs = (("system", stable), ("user", user_text))
@@ -191,7 +191,7 @@ def as_messages(sections: Sequence[ContextSection], frame: ContextFrame) -> list
 
 
 def shared_prefix(one: str, other: str) -> int:
-    """Return how many characters two texts have in common from their beginning on."""
-    # Comparing slices, in a binary search, is many times faster than character by character.
+    """Return the length of the common prefix of two texts, in characters."""
+    # A binary search over slices is many times faster than comparing characters.
     sizes = range(1, min(len(one), len(other)) + 1)
     return bisect_left(sizes, True, key=lambda size: one[:size] != other[:size])

@@ -1,1 +1,1 @@
-"""Contracts of the middle: the strategy protocol, what it may ask, budget, price, settings."""
+"""Core contracts: the strategy protocol, Asks, budget, price, settings."""

@@ -1,8 +1,8 @@
 """
-Ask, don't call: a strategy that needs a model yields an `Ask` and is sent a `Reply`.
+Ask, don't call: a strategy that needs a model yields an `Ask` and receives a `Reply`.
 
-The strategy is written once, as a generator without I/O; the two drivers here run it in a
-program that calls and in one that awaits.
+The strategy is written once, as a generator without I/O; the two drivers here run it in blocking
+and in async programs.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from foldline.values.messages import Usage
 Result = TypeVar("Result")
 
 Stop: TypeAlias = Literal["end", "length", "refusal", "overflow", "tools", "unknown"]
-"""Why a model stopped: done, at the cap, refused, out of room, or calling a tool."""
+"""Stop reasons: done, at the cap, refused, out of room, or calling a tool."""
 
 
 @frozen
 class Ask:
     """
-    A question for a model.
+    A request to a model.
 
-    ``prompt`` is the whole request as plain text, ``system`` the rules that stand apart from it;
-    ``max_tokens`` caps the answer, in tokens. The model may take ``seconds`` and try
-    ``attempts`` times in all.
+    ``prompt`` is the whole request as plain text, ``system`` the separate system prompt;
+    ``max_tokens`` caps the answer, in tokens. ``seconds`` and ``attempts`` are the total limits of
+    time and requests.
     """
 
     prompt: str
@@ -41,10 +41,10 @@ class Reply:
     """
     The answer to an `Ask`.
 
-    ``text`` is empty when there is none; then ``error`` says why in one sentence, and
-    ``retry`` whether asking again may help. ``limit`` is the window in tokens that an overflow
-    named. ``usd`` is the price in US dollars, None when it is not known; ``seconds`` and
-    ``attempts`` are what the answer took.
+    ``text`` is empty if there is none; then ``error`` is the reason in one sentence, and ``retry``
+    whether a retry may help. ``limit`` is the window in tokens reported by an overflow. ``usd`` is
+    the price in US dollars, None if it is unknown; ``seconds`` and ``attempts`` are the time and
+    the requests used.
     """
 
     text: str = ""
@@ -62,12 +62,12 @@ class Reply:
 @frozen
 class ModelLimits:
     """
-    Who will answer an Ask.
+    The limits and prices of the model that answers Asks.
 
-    ``window`` and ``output`` are the most that it reads and writes, in tokens; a window of 0 is
-    not known, and taken to be the agent's. Prices are in US dollars for a million tokens, None
-    when they are not known. One that is for the ``background`` only prepares compactions, and is
-    not called while a request waits for one.
+    ``window`` and ``output`` are its input and output limits, in tokens; a window of 0 is unknown,
+    and assumed to be the agent's. Prices are in US dollars per million tokens, None if unknown. A
+    ``background`` model only prepares compactions, and is not called while a request waits for
+    one.
     """
 
     window: int
@@ -78,7 +78,7 @@ class ModelLimits:
     background: bool = False
 
     def usd(self, read: int, written: int) -> float | None:
-        """Return what so many tokens cost, in US dollars; None when the prices are not known."""
+        """Return the cost of a number of tokens, in US dollars; None if the prices are unknown."""
         if self.input_usd is None or self.output_usd is None:
             return None
         return (read * self.input_usd + written * self.output_usd) / 1_000_000
@@ -86,19 +86,19 @@ class ModelLimits:
 
 @runtime_checkable
 class Model(Protocol):
-    """Answers Asks, in programs that call and in programs that await."""
+    """Answers Asks, in blocking and async programs."""
 
     @property
     def reader(self) -> ModelLimits:
-        """What it reads and writes at most, and its prices."""
+        """Its input and output limits, and its prices."""
         ...
 
     def answer(self, ask: Ask) -> Reply:
-        """Answer; an error is reported in the Reply."""
+        """Answer an Ask; errors are reported in the Reply."""
         ...
 
     async def aanswer(self, ask: Ask) -> Reply:
-        """Answer without blocking; a cancellation ends the request."""
+        """Answer an Ask without blocking; a cancellation ends the request."""
         ...
 
 
@@ -111,7 +111,7 @@ def drive(steps: Steps[Result], answer: Answerer) -> Result:
     """
     Run a strategy to its end, calling ``answer`` for every Ask.
 
-    An exception of ``answer`` closes the strategy and is raised: nothing was changed.
+    An exception of ``answer`` closes the strategy and propagates: nothing was changed.
     """
     try:
         ask = next(steps)

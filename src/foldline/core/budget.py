@@ -1,4 +1,4 @@
-"""How many tokens the messages may take, and from which share of the window something is done."""
+"""Token budgets of messages, and thresholds as fractions of the window."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ ACT, TARGET = 0.80, 0.40
 @frozen
 class Budget:
     """
-    How many tokens messages may take.
+    The token budget of messages.
 
-    ``limit`` is the most that the messages may take, ``target`` what a compaction aims for,
-    ``scale`` the effective window that trigger fractions refer to, ``overhead`` what is sent
-    around the messages: all in tokens. ``fixed`` means that the caller gave one number: then
-    nothing is due before the limit is passed. ``resolved`` is False for an assumed window.
-    ``aim`` and ``most`` are the fractions of the effective window that target and limit were
-    derived from.
+    ``limit`` is the maximum size of the messages, ``target`` the goal of a compaction, ``scale``
+    the effective window that trigger fractions refer to, ``overhead`` the size of system prompt
+    and tools: all in tokens. ``fixed`` is True if the caller gave one number: then nothing is due
+    before the limit is passed. ``resolved`` is False for an assumed window. ``aim`` and ``most``
+    are the fractions of the effective window from which target and limit were derived.
     """
 
     limit: int
@@ -42,7 +41,7 @@ class Budget:
     @classmethod
     def of_tokens(cls, tokens: int) -> Self:
         """
-        Allow the messages a number of tokens.
+        Create the budget for a fixed number of tokens.
 
         Raises:
             BudgetError: The number is not positive.
@@ -50,7 +49,7 @@ class Budget:
         if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens <= 0:
             raise BudgetError(
                 f"The budget must be a positive whole number of tokens, not {tokens!r}.",
-                hint="Give the largest number of tokens that the messages may take.",
+                hint="Give the maximum number of tokens of the messages.",
             )
         return cls(limit=tokens, target=tokens, scale=tokens, fixed=True)
 
@@ -71,17 +70,17 @@ class Budget:
         Derive the budget from a model's window.
 
         Args:
-            window: The model's window in tokens; None when unknown.
+            window: The model's window in tokens; None if unknown.
             output: Tokens reserved for the answer; default min(16,384, an eighth of the window).
-            margin: Tokens kept free for counting errors; default min(4,096, 2 % of the window).
+            margin: Tokens reserved for counting errors; default min(4,096, 2 % of the window).
             overhead: Tokens of system prompt and tool schemas.
-            target: Fraction of the effective window that a compaction aims for.
-            act: Fraction at which one is made; the target lies below it.
-            hard: Fraction that messages and overhead may take at most.
-            max_input: The most that the provider takes, in tokens, if less than the window.
+            target: Fraction of the effective window that is the goal of a compaction.
+            act: Fraction that triggers one; the target must be below it.
+            hard: Maximum fraction for messages and overhead.
+            max_input: The provider's input limit, in tokens, if less than the window.
 
         Raises:
-            BudgetError: A number is impossible, or nothing is left for messages.
+            BudgetError: A number is out of range, or nothing is left for messages.
         """
         size = UNKNOWN_WINDOW if window is None else window
         if isinstance(size, bool) or not isinstance(size, int) or size <= 0:
@@ -102,10 +101,10 @@ class Budget:
 
     def around(self, overhead: int) -> Self:
         """
-        Return the budget for another system prompt or other tools.
+        Return the budget with another system prompt or other tools.
 
         Args:
-            overhead: What they take, in tokens.
+            overhead: Their size, in tokens.
 
         Raises:
             BudgetError: Nothing is left for messages.
@@ -119,17 +118,17 @@ class Budget:
                 f"the window less output reserve and margin is {self.scale:,}.",
                 hint="Send fewer tool schemas, reserve less output, or use a larger window.",
             )
-        # A large overhead must not push the goal to nothing: leave the same share of the rest.
+        # A large overhead must not reduce the target to nothing: keep its share of the rest.
         target = max(round(self.aim * self.scale) - overhead, round(self.aim * limit))
         return replace(self, limit=limit, target=target, overhead=overhead)
 
     def below(self, tokens: int) -> Self:
         """
-        Return the budget for a requested compaction, which is never met already.
+        Return the budget for an explicit compaction, whose target is below the current size.
 
         Args:
-            tokens: What the messages take; where the target would bring little or nothing, it is
-                the usual share of that.
+            tokens: The size of the messages; if the target would free little or nothing, it
+                becomes the usual share of that size.
         """
         if ACT * tokens > self.target:
             return self
@@ -137,14 +136,14 @@ class Budget:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a caller has to know about it: that its window was assumed."""
+        """Warnings for the caller: an assumed window."""
         if self.resolved:
             return ()
-        words = (
+        warning = (
             f"The window of the model is not known; {UNKNOWN_WINDOW:,} tokens are assumed. Give "
             "window, or a model that the catalogue knows."
         )
-        return (words,)
+        return (warning,)
 
     def is_due(self, fraction: float, tokens: int) -> bool:
         """Return True if messages of ``tokens`` tokens have passed the trigger ``fraction``."""
@@ -160,12 +159,12 @@ _FACTORS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
 @frozen
 class Amount:
     """
-    A number of tokens, or a share of what there is.
+    A number of tokens, or a share of a total.
 
     Args:
-        text: As it was written.
-        tokens: The number, 0 where a share was given.
-        share: The share as a fraction, 0 where a number was given.
+        text: The original text.
+        tokens: The number, 0 for a share.
+        share: The share as a fraction, 0 for a number.
     """
 
     text: str
@@ -175,32 +174,32 @@ class Amount:
     @classmethod
     def parse(cls, text: str, *, shares: bool = True) -> Amount:
         """
-        Read an amount.
+        Parse an amount.
 
         Args:
             text: Such as "8000", "8k" or "25%".
-            shares: Whether a percentage makes sense.
+            shares: Whether percentages are accepted.
 
         Raises:
-            BudgetError: It is no amount, or leaves no room for anything.
+            BudgetError: It is not an amount, or leaves no room for anything.
         """
         word = text.strip()
         amount = _read(word, shares)
         if amount is None:
             share = ", 8k or 25%" if shares else " or 200k"
-            raise BudgetError(f"{word[:40]!r} is no amount: write tokens such as 8000{share}.")
+            raise BudgetError(f"{word[:40]!r} is not an amount: write tokens such as 8000{share}.")
         if not (amount.tokens or amount.share):
             raise BudgetError(f"{word[:40]!r} leaves no room for anything; it must be more.")
         return amount
 
     def of(self, whole: int) -> int:
-        """Return the number of tokens, of ``whole`` tokens where a share was given; at least 1."""
+        """Return the number of tokens, at least 1; a share is of ``whole`` tokens."""
         return max(1, int(self.share * whole)) if self.share else self.tokens
 
 
 def _read(text: str, shares: bool) -> Amount | None:
     if text.startswith("-") and _AMOUNT.fullmatch(text[1:]):
-        return Amount(text)  # a negative number is understood, and refused like zero
+        return Amount(text)  # a negative number is parsed, and rejected like zero
     found = _AMOUNT.fullmatch(text)
     if found is None:
         return None
@@ -211,17 +210,17 @@ def _read(text: str, shares: bool) -> Amount | None:
 
 
 COMFORT = 400_000
-"""Tokens up to which a large window is filled; quality falls long before ten million."""
+"""Maximum fill of a large window, in tokens; quality falls long before ten million."""
 
 
 @frozen
 class Thresholds:
     """
-    How full the window is when something happens, as fractions of the effective window.
+    Fill levels that trigger actions, as fractions of the effective window.
 
-    That is the model's window less the output reserve and the margin. Old tool results are
-    cleared from ``clear_at`` on, a warning is given at ``warn_at``, a compaction is made at
-    ``act_at``, down to ``target``; the messages may never take more than ``hard_at``.
+    The effective window is the model's window less the output reserve and the margin. Old tool
+    results are cleared from ``clear_at`` on, a warning is issued at ``warn_at``, a compaction
+    starts at ``act_at``, down to ``target``; the messages never exceed ``hard_at``.
 
     Raises:
         BudgetError: The fractions are not in this order: 0 < target < act_at, and
@@ -250,16 +249,16 @@ class Thresholds:
         below, above = getattr(self, low), getattr(self, high)
         if below > above or (below == above and not equal):
             raise BudgetError(
-                f"The threshold {low} ({below:g}) has to lie below {high} ({above:g}).",
+                f"The threshold {low} ({below:g}) must be below {high} ({above:g}).",
                 hint=f"Lower {low} or raise {high}.",
             )
 
     def within(self, tokens: int, scale: int) -> Thresholds:
         """
-        Return thresholds that act at so many tokens at the latest, in the same proportions.
+        Return thresholds scaled to act at a number of tokens at the latest.
 
         Args:
-            tokens: What the messages may comfortably take.
+            tokens: The comfortable size of the messages, in tokens.
             scale: The effective window, in tokens.
         """
         whole("tokens", tokens, 1)
@@ -272,7 +271,7 @@ class Thresholds:
 
 @frozen
 class Levels:
-    """The thresholds in tokens of the whole context, system prompt and tools included."""
+    """The thresholds in tokens of the whole context, including system prompt and tools."""
 
     target: int
     clear: int
@@ -284,12 +283,12 @@ class Levels:
 @frozen
 class Room:
     """
-    The window, and what of it is not for messages, in tokens.
+    The window, and the parts of it reserved for other uses than messages, in tokens.
 
-    ``window`` counts where neither the call nor the model tells one. ``output`` is reserved for
-    the answer; None for min(16,384, an eighth of the window). ``margin`` is kept free for
-    counting errors; None for min(4,096, 2 % of the window). ``max_input`` is the most that the
-    provider takes, where that is less than the window.
+    ``window`` applies if neither the call nor the model defines one. ``output`` is reserved for
+    the answer; None for min(16,384, an eighth of the window). ``margin`` is reserved for counting
+    errors; None for min(4,096, 2 % of the window). ``max_input`` is the provider's input limit, if
+    less than the window.
 
     Raises:
         BudgetError: A number is negative, or a window is not positive.
@@ -310,11 +309,11 @@ class Room:
 @frozen
 class Pacing:
     """
-    How often an automatic compaction is tried, and when one pays.
+    The frequency of automatic compactions, and when one pays.
 
-    ``growth`` is how much has to be appended between two attempts, as a fraction of the effective
-    window. A provider's prompt cache is taken to have expired after ``cache_seconds`` idle
-    seconds; while it is warm, a rewrite has to pay for itself within ``requests`` requests.
+    ``growth`` is the minimum growth between two attempts, as a fraction of the effective window. A
+    provider's prompt cache is assumed to have expired after ``cache_seconds`` idle seconds; while
+    it is warm, a rewrite must pay for itself within ``requests`` requests.
 
     Raises:
         BudgetError: A number is negative.

@@ -1,4 +1,4 @@
-"""All settings of a session or a compaction, and the scenarios that begin with some of them."""
+"""All settings of a session or a compaction, and scenarios that preset some of them."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from foldline.errors import BudgetError
 from foldline.frozen import field, fields, frozen, replace, to_dict
 
 POLICY_NAMES = ("default", "salient", "clear", "keep_recent", "rounds", "fraction", "window")
-"""The policies that come with Foldline; `foldline.engine.policies` makes them."""
+"""The bundled policies, which `foldline.engine.policies` creates."""
 
 EMBEDDED: Final = "embedded"
-"""The summarizer that is no model."""
+"""The summarizer without a model."""
 
 
 @frozen
 class Config:
     """
-    How context is managed.
+    The settings of context management.
 
     ``enabled`` switches everything automatic; explicit calls still work.
-    ``policy`` names the ladder and ``summarizer`` who tells what happened: "embedded" (no model),
+    ``policy`` names the ladder and ``summarizer`` the writer of summaries: "embedded" (no model),
     "same" (the agent's model), "light" (the small model of the same family), or a model's name.
-    ``limits`` is what one compaction may spend on a model, ``files`` which files it puts back:
+    ``limits`` bounds the model use of one compaction, ``files`` selects the files it reinjects:
     none unless a directory is named. The table in docs/configuration.md has every setting.
 
     Raises:
-        BudgetError: A setting makes no sense, or contradicts another one.
+        BudgetError: A setting is invalid, or contradicts another one.
     """
 
     enabled: bool = True
@@ -73,7 +73,7 @@ class Config:
                 hint="Give embedded, same, light, or the name of a model.",
             )
 
-    # --- made from something else ----------------------------------------------------------
+    # --- construction ----------------------------------------------------------------------
 
     @classmethod
     def scenario(cls, name: str, **changes: Any) -> Self:
@@ -95,8 +95,8 @@ class Config:
         """
         Return the settings for a window; a very large one is not filled.
 
-        Quality falls long before a window of ten million tokens is full, so a compaction is made
-        at `COMFORT` tokens at the latest.
+        Quality falls long before a window of ten million tokens is full, so a compaction starts at
+        `COMFORT` tokens at the latest.
 
         Args:
             window: The model's window, in tokens.
@@ -109,10 +109,10 @@ class Config:
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Self:
         """
-        Read what `to_dict` returned, or a part of it; the rest has its default.
+        Read a result of `to_dict`, or a part of it; missing settings have their defaults.
 
         Raises:
-            BudgetError: A key is unknown, or a value makes no sense.
+            BudgetError: A key is unknown, or a value is invalid.
         """
         return from_plain(cls, value)
 
@@ -125,10 +125,10 @@ class Config:
         Return a copy with some settings changed.
 
         Args:
-            **changes: Fields; a mapping changes some settings of a field and leaves the others.
+            **changes: Fields; a mapping changes some settings of a field and keeps the others.
 
         Raises:
-            BudgetError: A key is unknown, or a value makes no sense.
+            BudgetError: A key is unknown, or a value is invalid.
         """
         for name, value in changes.items():
             if name not in self.__match_args__:
@@ -144,11 +144,11 @@ class Config:
         self, window: int | None = None, *, output: int | None = None, overhead: int = 0
     ) -> Budget:
         """
-        Return what messages may take.
+        Return the budget of messages.
 
         Args:
-            window: The model's window in tokens; None for the one of ``room``.
-            output: Tokens reserved for the answer; None for what ``room`` says.
+            window: The model's window in tokens; None for that of ``room``.
+            output: Tokens reserved for the answer; None for the value of ``room``.
             overhead: Tokens of system prompt and tool schemas.
 
         Raises:
@@ -178,7 +178,7 @@ _SECTIONS: Final[dict[str, Any]] = {
     for item in fields(Config)
     if isinstance(item.default_factory, type)
 }
-"""The parts of a configuration that are records of their own."""
+"""The fields of a configuration that are settings classes."""
 
 
 SCENARIOS: Final[dict[str, dict[str, Any]]] = {
@@ -189,7 +189,7 @@ SCENARIOS: Final[dict[str, dict[str, Any]]] = {
         "summary": {"max_tokens": 10_000},
         "files": {"count": 8, "total_tokens": 80_000},
     },
-    # Short exchanges that are soon over: little of the old is needed again.
+    # Short exchanges: little of the old content is needed again.
     "support": {
         "thresholds": {"clear_at": 0.60, "warn_at": 0.75, "act_at": 0.85, "target": 0.35},
         "clearing": {"keep": 1},
@@ -197,7 +197,7 @@ SCENARIOS: Final[dict[str, dict[str, Any]]] = {
         "summary": {"max_tokens": 5_000},
         "files": {"count": 0},
     },
-    # Many sources whose words matter: act early, keep much, bound outputs late.
+    # Many sources whose text matters: act early, keep much, bound outputs late.
     "research": {
         "thresholds": {"target": 0.50},
         "economy": {"keep": 80_000},
@@ -206,7 +206,7 @@ SCENARIOS: Final[dict[str, dict[str, Any]]] = {
         "summary": {"max_tokens": 13_000},
         "files": {"count": 10, "file_tokens": 8_000, "total_tokens": 100_000},
     },
-    # As few tokens as can be: a short tail, short outputs, nothing put back.
+    # Minimum tokens: a short tail, short outputs, no reinjection.
     "lightweight": {
         "thresholds": {"target": 0.25},
         "tail": {"fraction": 0.05},
@@ -216,4 +216,4 @@ SCENARIOS: Final[dict[str, dict[str, Any]]] = {
         "files": {"count": 0},
     },
 }
-"""By name, what differs from the defaults; the rest of `foldline.Config` stays as it is."""
+"""For each scenario, the settings of `foldline.Config` that differ from the defaults."""

@@ -1,12 +1,12 @@
 """
-What a compaction costs and when it has paid for itself: arithmetic with prices of tokens.
+The cost of a compaction and when it has paid for itself: arithmetic with token prices.
 
 The unit is the price of one fresh input token. Writing a token to a provider's prompt cache costs
-1.25 of it, reading one back 0.1, an output token 5: so price Anthropic and, for what is read,
-OpenAI. Every formula takes other factors.
+1.25 of it, reading one back 0.1, an output token 5: the prices of Anthropic and, for reads, of
+OpenAI. Every formula accepts other factors.
 
 A request reads the whole context from the cache. A compaction removes some of it, which every
-later request saves; but the next request has to write what lies behind the first change anew.
+later request saves; but the next request must write everything after the first change again.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ READ: Final = 0.10
 OUTPUT: Final = 5.0
 
 PAY_BACK: Final = (WRITE - READ) / READ
-"""Requests after which clearing has paid, for as many tokens removed as lie behind them: 11.5."""
+"""Requests after which clearing has paid, if as many tokens follow as were removed: 11.5."""
 
 
 @frozen
 class Factors:
-    """What a token costs that is written to the cache, read from it, or output."""
+    """The cost of a token that is written to the cache, read from it, or output."""
 
     write: float = WRITE
     read: float = READ
@@ -43,19 +43,19 @@ def pays_after(
     factors: Factors | None = None,
 ) -> float | None:
     """
-    Return after how many requests a compaction has paid, None when it never does.
+    Return the number of requests after which a compaction has paid, None if it never does.
 
-    The next request writes ``behind`` tokens that the cache held and ``added`` tokens that are
-    new; then every request reads ``freed`` tokens fewer:
+    The next request writes ``behind`` tokens that the cache held and ``added`` new tokens; then
+    every request reads ``freed`` tokens fewer:
     ``(summary_cost + (write - read)·behind + write·added) / (read·freed)``.
 
     Args:
-        freed: Tokens that the context is smaller.
-        behind: Tokens that stay, after the first one that was removed; 0 when the cache is cold.
+        freed: Tokens removed from the context.
+        behind: Remaining tokens after the first removed one; 0 if the cache is cold.
         added: Tokens of the summary.
-        summary_cost: What the summary cost, in the price of input tokens: what its model read, at
-            the price of that, and ``factors.output`` times what it wrote.
-        factors: What tokens cost.
+        summary_cost: Cost of the summary, in input tokens: the tokens that its model read, at
+            their price, and ``factors.output`` times those it wrote.
+        factors: Cost of tokens.
     """
     price = factors or Factors()
     if freed <= 0:
@@ -69,14 +69,14 @@ def pays_after(
 @frozen
 class CostEstimate:
     """
-    What a compaction would cost and save, before it is paid.
+    The estimated cost and savings of a compaction.
 
     A model would get about ``asks`` requests, read about ``input_tokens`` and write at most
-    ``output_tokens`` tokens; ``usd`` is the price of that, None when it is not known, and 0 when
-    no model is called. The messages would be ``freed`` tokens smaller; the next request would
-    write ``rewritten`` of the tokens that stay to the cache again (0 when ``cold``). It would
-    have paid after ``requests`` further requests, None when it never does; from then on each
-    request is ``saved_usd`` US dollars cheaper, None when the price is not known.
+    ``output_tokens`` tokens; ``usd`` is the price of that, None if it is unknown, and 0 if no
+    model is called. The messages would be ``freed`` tokens smaller; the next request would write
+    ``rewritten`` of the remaining tokens to the cache again (0 if ``cold``). It would have paid
+    after ``requests`` further requests, None if it never does; from then on each request is
+    ``saved_usd`` US dollars cheaper, None if the price is unknown.
     """
 
     status: str
@@ -111,22 +111,22 @@ class CostEstimate:
 
 KEEP = 32_000
 """
-Tokens that stay when it is folded for the price alone. `bench/cost.py` measures what is lost: with
-as many, 0.994 of what an agent needs next is still in view.
+Remaining tokens of a fold made only for its price. `bench/cost.py` measures the loss: with this
+size, 0.994 of what an agent needs next is still in view.
 """
 
 
 @frozen
 class Economy:
     """
-    Whether a session is folded before its window fills, where that is cheaper.
+    Settings for folding a session before its window fills, if that is cheaper.
 
-    It is folded to ``keep`` tokens, once reading more than these has cost as much as folding.
-    That matters in a large window: where the target of a compaction is ``keep`` or less, nothing
-    is done early. Only the policy "default" heeds it.
+    It is folded to ``keep`` tokens, once reading more than these has cost as much as folding. That
+    matters in a large window: if the target of a compaction is ``keep`` or less, nothing is done
+    early. Only the policy "default" uses it.
 
     Raises:
-        BudgetError: ``keep`` is no number of tokens from 1,000 on.
+        BudgetError: ``keep`` is not a number of at least 1,000 tokens.
     """
 
     enabled: bool = True
@@ -141,9 +141,9 @@ class Economy:
 @frozen
 class Course:
     """
-    How a session went since it was folded last, or began.
+    The growth of a session since it was last folded, or started.
 
-    It grew from ``start`` to ``fill`` tokens within so many ``requests``.
+    It grew from ``start`` to ``fill`` tokens within a number of ``requests``.
     """
 
     start: int
@@ -151,7 +151,7 @@ class Course:
     requests: float
 
     def above(self, tokens: int) -> float:
-        """Return what all its requests together read above a size, in tokens; growth is even."""
+        """Return the total tokens read above a size by all requests, assuming even growth."""
         if self.fill <= tokens:
             return 0.0
         if self.start >= tokens:
@@ -164,8 +164,8 @@ class Saving:
     """
     A fold that is due for its price.
 
-    Prices are in tokens of fresh input: ``read`` is what reading above the ``target`` has cost,
-    ``rewrite`` what folding costs. It has paid after ``requests`` more requests.
+    Prices are in tokens of fresh input: ``read`` is the cost of reading above the ``target``,
+    ``rewrite`` the cost of folding. It has paid after ``requests`` more requests.
     """
 
     target: int
@@ -191,20 +191,20 @@ def saving(
     factors: Factors | None = None,
 ) -> Saving | None:
     """
-    Return True if folding is due for its price.
+    Return the saving of a fold that is due for its price, None if it is not due.
 
     Args:
-        economy: Whether to look, and what stays.
-        course: How the session went.
-        target: What a compaction aims for when the window is full, in tokens.
-        summary_cost: What a model costs that tells what happened, in tokens of input.
-        cold: Whether the provider's cache has expired: then the next request writes what stays
-            in any case, and folding costs no more than the model.
-        factors: What tokens cost.
+        economy: The settings.
+        course: The growth of the session.
+        target: The target of a compaction when the window is full, in tokens.
+        summary_cost: The cost of a model summary, in input tokens.
+        cold: Whether the provider's cache has expired: then the next request writes the remaining
+            tokens anyway, and folding costs only the model.
+        factors: Cost of tokens.
     """
     price = factors or Factors()
     keep = economy.keep
-    # Half as much again, or a fold would forget for next to nothing.
+    # Require half as much again, or a fold would forget content for little gain.
     if not economy.enabled or target <= keep or course.fill < 1.5 * keep or price.read <= 0:
         return None
     rewrite = summary_cost + (0.0 if cold else max(0.0, price.write - price.read) * keep)

@@ -1,4 +1,4 @@
-"""What one compaction may spend, and how long a failing summarizer is left alone."""
+"""Spending limits of a compaction, and the circuit breaker of a failing summarizer."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ Result = TypeVar("Result")
 @frozen
 class Limits:
     """
-    The most that one compaction may spend.
+    The spending limits of one compaction.
 
-    ``attempts`` counts requests, those included that are made again after an error; ``usd`` is in
-    US dollars, None for no limit.
+    ``attempts`` counts requests, including retries; ``usd`` is in US dollars, None for no limit.
 
     Raises:
-        BudgetError: A number is negative, or no number.
+        BudgetError: A value is negative, or not a number.
     """
 
     attempts: int = 6
@@ -45,7 +44,7 @@ class Limits:
 
 @frozen
 class Spent:
-    """What was spent on a model: requests, seconds, US dollars as far as known, and tokens."""
+    """Model usage: requests, seconds, US dollars as far as known, and tokens."""
 
     attempts: int = 0
     seconds: float = 0.0
@@ -55,7 +54,7 @@ class Spent:
     model: str = ""
 
     def plus(self, reply: Reply) -> Spent:
-        """Return the sum with what one answer took."""
+        """Return the sum with the usage of one reply."""
         usage = reply.usage or Usage()
         attempts, seconds = max(1, reply.attempts), max(0.0, reply.seconds)
         usd = reply.usd or 0.0
@@ -79,13 +78,13 @@ def within(
     Run steps within limits: an Ask beyond them is answered with an error and not sent.
 
     Args:
-        steps: What asks.
-        limits: The most that all Asks together may take.
-        reader: Who answers, for the price of an Ask before it is paid.
+        steps: The steps, which yield Asks.
+        limits: The total limits of all Asks.
+        reader: The model's limits, for the price of an Ask before it is sent.
         count: Counts the tokens of a text.
 
     Returns:
-        The result of the steps, and what was spent.
+        The result of the steps, and the usage.
     """
     spent = Spent()
     try:
@@ -115,7 +114,7 @@ def _bound(ask: Ask, limits: Limits, spent: Spent) -> Ask:
 def _find_excess(
     ask: Ask, limits: Limits, spent: Spent, reader: ModelLimits | None, count: Callable[[str], int]
 ) -> str:
-    """Return why an Ask is beyond the limits, "" when it is not."""
+    """Return why an Ask exceeds the limits, "" if it does not."""
     if spent.attempts >= limits.attempts:
         return f"the limit of {limits.attempts} requests to a model is reached"
     if spent.seconds >= limits.seconds:
@@ -128,7 +127,7 @@ def _find_excess(
         return "the price of the model is not known, and money is limited"
     if spent.usd + price > limits.usd:
         return (
-            f"asking would cost up to {spent.usd + price:.4f} US dollars, "
+            f"the request would cost up to {spent.usd + price:.4f} US dollars, "
             f"the limit is {limits.usd:.4f}"
         )
     return ""
@@ -140,13 +139,13 @@ BreakerState: TypeAlias = Literal["closed", "open", "half-open"]
 @frozen
 class BreakerSettings:
     """
-    When a summarizer that gives nothing usable is left alone.
+    Settings of the circuit breaker of a summarizer.
 
     After ``failures`` compactions in a row without a usable answer it is not called for
-    ``seconds`` seconds, or until the policy or the model is another; then once.
+    ``seconds`` seconds, or until the policy or the model changes; then once.
 
     Raises:
-        BudgetError: A number is negative, or no failure at all is allowed.
+        BudgetError: A number is negative, or ``failures`` is 0.
     """
 
     failures: int = 3
@@ -157,18 +156,18 @@ class BreakerSettings:
         positive("breaker.seconds", self.seconds)
 
     def closed(self) -> Breaker:
-        """Return a breaker of these settings that nothing has happened to."""
+        """Return a new, closed breaker with these settings."""
         return Breaker(self.failures, self.seconds)
 
 
 @frozen
 class Breaker:
     """
-    Counts failures in a row; a value that only says what follows from what happened.
+    A circuit breaker, as an immutable value.
 
-    It is closed below ``threshold`` failures. From then on it is open for ``seconds`` seconds
-    after the last one, and half-open after that: one trial is allowed, whose outcome closes it or
-    opens it again. ``since`` is when it last failed, or was last tried, in seconds.
+    It is closed below ``threshold`` failures in a row. From then on it is open for ``seconds``
+    seconds after the last one, and half-open after that: one trial is allowed, whose outcome
+    closes it or opens it again. ``since`` is the time of the last failure or trial, in seconds.
     """
 
     threshold: int = 3
@@ -179,37 +178,37 @@ class Breaker:
 
     def after(self, success: bool, now: float) -> Breaker:
         """
-        Return the breaker after something was tried.
+        Return the breaker after an attempt.
 
         Args:
-            success: Whether it worked.
-            now: When it was over, in seconds.
+            success: Whether the attempt succeeded.
+            now: The time of its end, in seconds.
         """
         failures = 0 if success else self.failures + 1
         return replace(self, failures=failures, since=now, eased=False)
 
     def trying(self, now: float) -> Breaker:
-        """Return the breaker while something is tried: a half-open one allows no second trial."""
+        """Return the breaker during an attempt: a half-open one allows no second trial."""
         return replace(self, since=now, eased=False)
 
     def ease(self) -> Breaker:
-        """Return the breaker when the circumstances have changed: an open one is half-open."""
+        """Return the breaker after a change of policy or model: an open one becomes half-open."""
         return replace(self, eased=True)
 
     def state(self, now: float) -> BreakerState:
-        """Return whether it is closed, open, or half-open at a moment, in seconds."""
+        """Return the state at a time in seconds: closed, open, or half-open."""
         if self.failures < self.threshold:
             return "closed"
         return "open" if self.wait(now) else "half-open"
 
     def allows(self, now: float) -> bool:
-        """Return True if something may be tried at a moment, in seconds."""
+        """Return True if an attempt is allowed at a time, in seconds."""
         return self.state(now) != "open"
 
     def wait(self, now: float) -> float:
-        """Return how many seconds it stays open from a moment on, 0 when it is not open."""
+        """Return the seconds that it stays open from a time on, 0 if it is not open."""
         elapsed = now - self.since
         if self.failures < self.threshold or self.eased or elapsed < 0:
-            # A clock that was set back must not keep it open for years.
+            # A clock set back must not keep it open for years.
             return 0.0
         return max(0.0, self.seconds - elapsed)

@@ -1,10 +1,10 @@
-"""Session memory: what a compaction to come will show, prepared while the agent works."""
+"""Session memory: the edits of the next compaction, prepared while the agent works."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
 
+from foldline.blake2 import blake2b
 from foldline.core.limits import Spent
 from foldline.core.validation import whole
 from foldline.errors import BudgetError
@@ -17,14 +17,14 @@ from foldline.values.messages import Message
 @frozen
 class MemorySettings:
     """
-    Whether a session prepares its next compaction in the background.
+    Settings for preparing the next compaction in the background.
 
-    ``every`` is how many tokens have to be appended between two times that it is prepared; more
-    where ``pace.growth`` of the window is more. It begins when the target of a compaction is
-    passed: before that there is nothing to fold.
+    ``every`` is the minimum number of tokens appended between two preparations, or ``pace.growth``
+    of the window if that is more. Preparation starts when the target of a compaction is passed:
+    before that there is nothing to fold.
 
     Raises:
-        BudgetError: A setting makes no sense.
+        BudgetError: A setting is invalid.
     """
 
     enabled: bool = False
@@ -39,13 +39,13 @@ class MemorySettings:
 @frozen
 class Prepared:
     """
-    Edits that were prepared for what was shown at one moment.
+    Edits that were prepared for the view at one moment.
 
-    ``covered`` is what was shown, ``at`` how many messages the log had, and ``time`` the moment
-    in seconds since 1970. The edits hold only as long as exactly these messages are shown;
-    whatever came behind them stays as it is. ``recall`` maps handles to a few words about what
-    the edits take out of sight. ``fallback`` says that they were made by lesser means than were
-    wanted, for this ``reason``; ``spent`` is what the model calls took.
+    ``covered`` are the messages of that view, ``at`` is the length of the log, and ``time`` the
+    moment in seconds since 1970. The edits are valid only while the view starts with exactly these
+    messages; later messages are kept unchanged. ``recall`` maps handles to short descriptions of
+    the content that the edits remove. ``fallback`` is True if they were made by a lesser method
+    than intended, for this ``reason``; ``spent`` is the usage of the model calls.
     """
 
     covered: tuple[Message, ...] = field(repr=False)
@@ -60,29 +60,29 @@ class Prepared:
 
     @property
     def until(self) -> str:
-        """The id of the last message that it covers."""
+        """The id of the last covered message."""
         return self.covered[-1].id
 
     @property
     def folds(self) -> tuple[Fold, ...]:
-        """The edits that put a snapshot in the place of messages."""
+        """The edits that replace messages by a snapshot."""
         return tuple(e for e in self.edits if isinstance(e, Fold) and e.kind != "repair")
 
     def misfit(self, messages: Sequence[Message], dialect: str) -> str:
         """
-        Return why the edits do not hold for what is shown now, "" when they do.
+        Return why the edits are not valid for the current view, "" if they are.
 
         Args:
-            messages: What the model sees now.
-            dialect: Whose rules count.
+            messages: The current view.
+            dialect: The dialect whose rules apply.
         """
         if dialect != self.dialect:
             return f"it was made for the format {self.dialect}"
         if len(messages) < len(self.covered):
-            return f"it covers {len(self.covered):,} messages, {len(messages):,} are shown"
+            return f"it covers {len(self.covered):,} messages, the view has {len(messages):,}"
         for old, new in zip(self.covered, messages, strict=False):
             if old is not new and not _is_same(old, new):
-                return f"the message {old.id[:12]} is no longer shown as it was"
+                return f"the message {old.id[:12]} has changed in the view"
         return ""
 
 
@@ -92,11 +92,11 @@ def _is_same(old: Message, new: Message) -> bool:
 
 def fingerprint(messages: Iterable[Message], dialect: str) -> str:
     """
-    Hash what is shown, so that another process can tell whether it still is.
+    Hash a view, so that another process can detect whether it has changed.
 
     Args:
-        messages: With ids. Where the id is not the hash of what a message shows, that is hashed.
-        dialect: Whose rules count.
+        messages: Messages with ids. If the id is not the hash of the content, that is hashed too.
+        dialect: The dialect whose rules apply.
 
     Returns:
         32 hexadecimal digits (BLAKE2b, 128 bits).

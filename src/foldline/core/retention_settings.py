@@ -1,4 +1,4 @@
-"""What stays: the verbatim tail, results that are not cleared, and the size of a tool output."""
+"""Settings of retention: the verbatim tail, cleared results, output sizes, reinjected files."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ STYLES = ("head", "tail", "head_tail", "salient")
 @frozen
 class Tail:
     """
-    What stays verbatim at the end.
+    The verbatim tail of the view.
 
     ``fraction`` is of the target for the policies "default" and "salient" (0.10), and of the
     history for "fraction" (0.3); ``newest`` counts groups for "keep_recent" (20) and rounds for
-    "rounds" (10). None leaves it to the policy.
+    "rounds" (10). None is the policy's default.
 
     Raises:
         BudgetError: A number is out of range.
@@ -37,15 +37,15 @@ class Tail:
 @frozen
 class Clearing:
     """
-    Which old tool results are cleared.
+    Settings for clearing old tool results.
 
-    The newest ``keep`` groups with results keep them. ``only`` names the tools whose results may
-    be cleared, None for all; those of ``never`` stay; upper and lower case are the same. Nothing
-    is cleared for less than ``gain_tokens`` tokens, or than ``gain_fraction`` of the effective
-    window where that is more.
+    The newest ``keep`` groups with results are not cleared. ``only`` names the tools whose results
+    may be cleared, None for all; those of ``never`` are kept; case is ignored. Nothing is cleared
+    for less than ``gain_tokens`` tokens, or than ``gain_fraction`` of the effective window if that
+    is more.
 
     Raises:
-        BudgetError: A number is out of range, or a tool is to be cleared and to be kept.
+        BudgetError: A number is out of range, or a tool is in both ``only`` and ``never``.
     """
 
     keep: int = 4
@@ -77,11 +77,11 @@ class Clearing:
 @frozen
 class Outputs:
     """
-    How large a tool output may be when it is recorded, in tokens, lines and bytes of UTF-8.
+    Limits of a tool output when it is recorded, in tokens, lines and bytes of UTF-8.
 
     One of more than ``hard`` tokens is cut to ``soft``, by ``style``: its "head", its "tail",
-    both ("head_tail"), or the lines that will be needed ("salient"). Of what has more than
-    ``lines`` or ``bytes`` then, whole lines are left out. All of it stays recallable.
+    both ("head_tail"), or its most relevant lines ("salient"). If the result exceeds ``lines`` or
+    ``bytes``, whole lines are removed. All of it stays recallable.
 
     Raises:
         BudgetError: ``soft`` is larger than ``hard``, a number is out of range, or there is no
@@ -103,11 +103,11 @@ class Outputs:
         if self.soft > self.hard:
             raise BudgetError(
                 f"outputs.soft ({self.soft:,}) is larger than outputs.hard ({self.hard:,}).",
-                hint="A cut output must be smaller than one that is left alone.",
+                hint="A cut output must be smaller than one that is not cut.",
             )
 
     def is_exceeded(self, text: str, tokens: int) -> bool:
-        """Return True if an output of so many tokens is cut when it is recorded."""
+        """Return True if an output of this size is cut when it is recorded."""
         size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
         return tokens > self.hard or text.count("\n") >= self.lines or size > self.bytes
 
@@ -116,37 +116,36 @@ PATH_KEYS: Final = (
     *("file_path", "filepath", "path", "file", "filename", "target_file", "notebook_path"),
     *("absolute_path", "paths", "files"),
 )
-"""The names under which the tools of known agents take the path of a file."""
+"""Argument names for file paths in the tools of known agents."""
 
 READS: Final = ("read", "cat", "view", "open", "show")
 WRITES: Final = ("write", "create", "save")
 EDITS: Final = ("edit", "replace", "patch", "insert", "update", "append", "delete", "rename")
-"""Words in the names of tools that read, write and change files."""
+"""Words in the names of tools that read, write and edit files."""
 
 SECRETS: Final = (
     *(".env", ".env.*", "*.pem", "*.key", "*.p12", "id_rsa*", "id_ed25519*", ".netrc"),
     "credentials*",
 )
-"""Names of files that are not put back, although a tool has read them."""
+"""Name patterns of files that are never reinjected."""
 
 
 @frozen
 class FileSettings:
     """
-    Which files are put back after a compaction has taken them out of sight.
+    Settings for reinjecting files after a compaction has removed them from the view.
 
-    Nothing is put back unless ``root`` names a directory: this reads the disk, and never outside
-    of that directory. The newest ``count`` files by last touch come back, each with up to
-    ``file_tokens`` tokens, all of them together with up to ``total_tokens`` and up to ``share``
-    of the target of the compaction.
+    Nothing is reinjected unless ``root`` names a directory: files are read from disk, and never
+    outside of that directory. The newest ``count`` files by last access are reinjected, each with
+    up to ``file_tokens`` tokens, all of them together with up to ``total_tokens`` and up to
 
-    A touch is a call of a tool whose name is, or has as a word in it, one of ``reads``,
-    ``writes`` or ``edits``, with a path under one of ``path_keys``; upper and lower case are the
-    same. Files whose name fits a pattern of ``never`` stay out, and so does what a tool was
-    refused.
+    ``share`` of the target of the compaction.
+    An access is a call of a tool whose name is, or contains as a word, one of ``reads``,
+    ``writes`` or ``edits``, with a path under one of ``path_keys``; case is ignored. Files whose
+    name matches a pattern of ``never``, and files that a tool was refused, are excluded.
 
     Raises:
-        BudgetError: A number is out of range, or a list holds something else than texts.
+        BudgetError: A number is out of range, or a list holds values other than strings.
     """
 
     root: str | None = None
@@ -167,7 +166,7 @@ class FileSettings:
         if self.root is not None and (not isinstance(self.root, str) or not self.root):
             raise BudgetError(
                 f"files.root is a directory, not {str(self.root)[:60]!r}.",
-                hint="Give its path, or None to put no file back.",
+                hint="Give its path, or None to reinject no files.",
             )
         for name in ("count", "file_tokens", "total_tokens"):
             whole(f"files.{name}", getattr(self, name))
@@ -179,5 +178,5 @@ class FileSettings:
 
     @property
     def is_on(self) -> bool:
-        """Whether files are put back at all."""
+        """Whether files are reinjected."""
         return self.root is not None and min(self.count, self.file_tokens, self.total_tokens) > 0

@@ -1,4 +1,4 @@
-"""Settings as plain JSON values and back: types are checked, and no key is ignored."""
+"""Conversion of settings to and from JSON values; types are checked, and no key is ignored."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Leaf:
 
 def leaves(kind: type, within: str = "") -> Iterator[Leaf]:
     """
-    List every setting of a class, those of the settings in it included.
+    Yield every setting of a class, including nested settings.
 
     Args:
-        kind: A frozen class; every field of it has a default.
-        within: The key of the settings themselves.
+        kind: A frozen class, whose fields all have defaults.
+        within: The key prefix of the settings.
     """
     for item in fields(kind):
         hint, key = _hints(kind)[item.name], f"{within}{item.name}"
@@ -46,10 +46,10 @@ def from_plain(kind: type[Settings], value: Any, within: str = "") -> Settings:
     Args:
         kind: The class.
         value: A mapping of its fields.
-        within: The key of the settings themselves, for errors.
+        within: The key prefix of the settings, for errors.
 
     Raises:
-        BudgetError: A key is unknown, a value has another type or makes no sense.
+        BudgetError: A key is unknown, a value has another type or is invalid.
     """
     if not isinstance(value, Mapping):
         raise BudgetError(f"{within.rstrip('.') or 'The settings'}: expected a table of keys.")
@@ -62,7 +62,7 @@ def from_plain(kind: type[Settings], value: Any, within: str = "") -> Settings:
 
 
 def unknown_key_error(key: str, known: list[str]) -> BudgetError:
-    """Return the error for a key that names no setting."""
+    """Return the error for an unknown key."""
     last = [name.rpartition(".")[2] for name in known]
     near = suggest_name(key, known) or suggest_name(key.rpartition(".")[2], last)
     return BudgetError(
@@ -71,7 +71,7 @@ def unknown_key_error(key: str, known: list[str]) -> BudgetError:
 
 
 def optional(hint: Any) -> tuple[Any, bool]:
-    """Return a type without None, and whether None was allowed."""
+    """Return a type without None, and whether None is allowed."""
     if get_origin(hint) in (Union, UnionType):
         rest = [one for one in get_args(hint) if one is not NoneType]
         if len(rest) == 1:

@@ -1,4 +1,4 @@
-"""What a strategy is given and proposes, the rungs of a policy, and what became of them."""
+"""The input and output of strategies, the rungs of a policy, and their reports."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from foldline.values.view import View
 @frozen
 class CompactionContext:
     """
-    What a compaction has to reach.
+    The goal and the resources of a compaction.
 
-    ``target`` is the number of tokens aimed for and ``limit`` the number that must be met.
-    ``scale`` is the effective window in tokens. ``cold`` says that the provider's prompt cache has
-    expired (or that the caller gave a hard budget), so that rewriting the prefix costs nothing
-    extra; ``requests`` is how many more requests are expected to pay for a rewrite.
-    ``handles`` maps message ids to the handles that stubs and snapshots name. ``reader`` is who
-    answers an Ask, None without a model, and ``limits`` what may be spent on that. ``focus`` is
-    what the caller wants to be remembered above all, in their own words. ``memory`` is what was
-    prepared in the background, None when nothing is; ``summary`` is how a model is asked.
-    ``account`` is a text of the user's own that takes the place of a model's, "" for none.
+    ``target`` is the number of tokens to aim for and ``limit`` the maximum. ``scale`` is the
+    effective window in tokens. ``cold`` is True if the provider's prompt cache has expired (or the
+    caller gave a hard budget), so that rewriting the prefix costs nothing extra; ``requests`` is
+    the number of further requests expected to pay for a rewrite. ``handles`` maps message ids to
+    the handles in stubs and snapshots. ``reader`` describes the model that answers Asks, None
+    without a model, and ``limits`` bounds its use. ``focus`` is the content to remember above all,
+    in the caller's words. ``memory`` are the edits prepared in the background, None if there are
+    none; ``summary`` are the settings of model summaries. ``account`` is a text of the user that
+    replaces a model's summary, "" for none.
     """
 
     target: int
@@ -48,9 +48,9 @@ class CompactionContext:
 @frozen
 class Plan:
     """
-    Proposed edits, or none with the reason why.
+    Proposed edits, or none with a reason.
 
-    ``fallback`` says that they were made by lesser means than intended; ``reason`` says why.
+    ``fallback`` is True if they were made by a lesser method than intended, for this ``reason``.
     """
 
     edits: tuple[Edit, ...] = ()
@@ -63,16 +63,16 @@ class Strategy(Protocol):
     Proposes edits.
 
     A strategy is pure: it reads the view and may yield an `Ask` for a model. It must not propose
-    to remove what ``view.protected`` names, nor to split a group.
+    to remove a message in ``view.protected``, nor to split a group.
     """
 
     @property
     def name(self) -> str:
-        """What receipts call it."""
+        """Its name in receipts."""
         ...
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
-        """Return the plan that brings the view towards ``context.target``."""
+        """Return a plan that reduces the view towards ``context.target``."""
         ...
 
 
@@ -84,9 +84,9 @@ class Rung:
     ``trigger`` is the fraction of the effective window from which it is due. A plan that frees
     less than ``gain_tokens`` and less than ``gain_fraction`` of the effective window is rejected,
     unless it reaches the target or the caller gave a hard budget. A ``gentle`` rung is skipped for
-    a hard budget: it frees tokens in good time, but forgets more than a summary of the same size.
-    An ``early`` rung comes before the repair of the history: its edits fit a repaired one. A
-    ``last`` one is only climbed while the limit is passed, not for the target.
+    a hard budget: it frees tokens early, but forgets more than a summary of the same size. An
+    ``early`` rung runs before the repair of the history: its edits fit a repaired one. A ``last``
+    rung runs only while the limit is exceeded, not for the target.
     """
 
     strategy: Strategy
@@ -103,7 +103,7 @@ class Policy:
     """
     An ordered list of rungs, cheapest first.
 
-    With an ``economy`` a session also folds where that is cheaper, before any rung is due.
+    With an ``economy`` a session also folds if that is cheaper, before any rung is due.
     """
 
     name: str
@@ -117,7 +117,7 @@ class Policy:
 
 
 def force_policy(policy: Policy) -> Policy:
-    """Return the policy with every rung due and no smallest gain, for an explicit request."""
+    """Return the policy with every rung due and no minimum gain, for an explicit request."""
     rungs = tuple(
         replace(rung, trigger=0.0, gain_tokens=0, gain_fraction=0.0) for rung in policy.rungs
     )
@@ -130,9 +130,9 @@ Status: TypeAlias = Literal["compacted", "unchanged", "failed"]
 @frozen
 class RungReport:
     """
-    What one rung did.
+    The report of one rung.
 
-    ``outcome`` is "applied", "fallback" when it was by lesser means than intended, "skipped" or
+    ``outcome`` is "applied", "fallback" if by a lesser method than intended, "skipped" or
     "rejected"; ``freed`` the tokens that it saved.
     """
 
@@ -143,17 +143,17 @@ class RungReport:
 
     @property
     def is_in_effect(self) -> bool:
-        """Whether the view is what this rung made of it."""
+        """Whether the edits of this rung are in effect."""
         return self.outcome in ("applied", "fallback")
 
 
 @frozen
 class Evicted:
     """
-    What a compaction took out of sight of the files that tools had read, written or changed.
+    Files read, written or edited by tools that a compaction removed from the view.
 
-    ``files`` are paths whose newest content is no longer in the view: who wants it has to read it
-    again. ``unknown`` counts results of such tools whose path is not known.
+    ``files`` are paths whose newest content is no longer in the view and must be read again.
+    ``unknown`` counts results of such tools with an unknown path.
     """
 
     files: tuple[str, ...] = ()
@@ -165,9 +165,9 @@ class Outcome:
     """
     The result of a compaction.
 
-    Unless ``status`` is "compacted", ``view`` is the one that came in and ``edits`` is empty.
-    ``spent`` is what the model calls took, ``evicted`` which files left the view, ``needed``
-    the tokens of what must stay where that is more than the budget, else 0.
+    Unless ``status`` is "compacted", ``view`` is the original one and ``edits`` is empty.
+    ``spent`` is the usage of the model calls, ``evicted`` the files removed from the view,
+    ``needed`` the tokens of the protected messages if they exceed the budget, else 0.
     """
 
     status: Status

@@ -1,4 +1,4 @@
-"""The account that a model writes: how it is requested, and what came of it."""
+"""Settings of model summaries, and their result."""
 
 from __future__ import annotations
 
@@ -9,29 +9,28 @@ from foldline.errors import BudgetError
 from foldline.frozen import frozen
 
 TEMPLATE_NAMES: Final = ("account", "state_snapshot", "nine_sections", "five_sections")
-"""The templates that come with Foldline; `foldline.summary.templates` has their texts."""
+"""The names of the bundled templates; `foldline.summary.templates` has their texts."""
 
 LONGEST_NAME: Final = 40
-"""Characters that the name of a language may have: it goes into a prompt."""
+"""Maximum length of a language name, in characters: it becomes part of a prompt."""
 
 LONGEST_TEMPLATE: Final = 20_000
-"""Characters that a template of one's own may have."""
+"""Maximum length of a custom template, in characters."""
 
 
 @frozen
 class SummarySettings:
     """
-    How an account of what is folded is requested from a model.
+    Settings for requesting a summary of folded messages from a model.
 
-    ``template`` names what it writes, or is the text of a template of one's own, which has more
-    than one word. ``language`` is "auto" for that of the user, or a code or name. ``retries`` is
-    how often a request is made again when its answer cannot be used, 0 for a single attempt.
-    ``chunks`` is the most requests among which a long history is divided. ``share`` is the
-    fraction of a snapshot that the account may take, ``max_tokens`` its greatest length in
-    tokens, None for what the share leaves.
+    ``template`` is the name of a template, or the text of a custom one, which has more than one
+    word. ``language`` is "auto" for the user's, or a code or name. ``retries`` is the number of
+    retries after an unusable answer, 0 for a single attempt. ``chunks`` is the maximum number of
+    requests for a long history. ``share`` is the fraction of a snapshot available to the summary,
+    ``max_tokens`` its maximum length in tokens, None for that of the share.
 
     Raises:
-        BudgetError: A value is impossible; the sentence says which.
+        BudgetError: A value is invalid; the message says which.
     """
 
     template: str = "account"
@@ -61,7 +60,7 @@ class SummarySettings:
 
 
 def is_own_template(value: str) -> bool:
-    """Return True if a template is the text of one, rather than the name of one."""
+    """Return True if a template is given by text, not by name."""
     return len(value.split(maxsplit=1)) > 1
 
 
@@ -78,10 +77,10 @@ def _check_template(value: object) -> None:
 @frozen
 class ModelSummary:
     """
-    The account that a model wrote.
+    The summary that a model wrote.
 
-    ``problem`` says why there is no account, or why it does not reach to the end; "" when all is
-    well, or when there was nothing to summarize. ``marked`` counts its claims without evidence.
+    ``problem`` is the reason why there is no summary, or why it is incomplete; "" if there is no
+    problem, or nothing to summarize. ``marked`` counts its claims without evidence.
     """
 
     text: str = ""

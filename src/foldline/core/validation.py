@@ -1,4 +1,4 @@
-"""Checks that the settings share: a whole number, a fraction, a name; one sentence when wrong."""
+"""Shared checks of settings: whole numbers, fractions, names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from foldline.errors import BudgetError
 
 MOST = 10**12
-"""No setting is larger than this."""
+"""Maximum value of any setting."""
 
 
 def whole(name: str, value: object, least: int = 0) -> None:
@@ -16,12 +16,12 @@ def whole(name: str, value: object, least: int = 0) -> None:
     Check that a setting is a whole number.
 
     Args:
-        name: What errors call it.
+        name: Its name in errors.
         value: The setting.
-        least: The smallest number that makes sense.
+        least: The minimum.
 
     Raises:
-        BudgetError: It is something else.
+        BudgetError: It is not.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
         raise BudgetError(
@@ -35,7 +35,7 @@ def positive(name: str, value: object, most: float = float(MOST)) -> None:
     Check that a setting is a number from 0 to ``most``.
 
     Raises:
-        BudgetError: It is something else.
+        BudgetError: It is not.
     """
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or not 0 <= value <= most:  # type: ignore[arg-type, operator]  # a number
@@ -50,12 +50,12 @@ def check_name(what: str, value: object, known: Iterable[str]) -> None:
     Check that a setting is one of some names.
 
     Args:
-        what: What errors call it, such as "policy".
+        what: The kind of name in errors, such as "policy".
         value: The setting.
-        known: The names that there are.
+        known: The known names.
 
     Raises:
-        BudgetError: There is no such name; the error says which one may have been meant.
+        BudgetError: The name is unknown; the error suggests a similar one.
     """
     names = tuple(known)
     if value not in names:
@@ -66,14 +66,14 @@ def check_name(what: str, value: object, known: Iterable[str]) -> None:
 
 
 def suggest_name(word: str, known: Iterable[str]) -> str:
-    """Return the words "Did you mean …? " for the name that is nearest; "" when none is near."""
-    from difflib import get_close_matches  # only where something is wrong
+    """Return "Did you mean …? " with the most similar name; "" if none is similar."""
+    from difflib import get_close_matches  # only needed for errors
 
     near = get_close_matches(word[:80].casefold(), [*known], 1)
     return f"Did you mean {near[0]!r}? " if near else ""
 
 
 def _format_value(value: object) -> str:
-    """Return a value as an error may show it: short."""
+    """Return a value as short text for an error."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"

@@ -1,11 +1,11 @@
 """
-Many sessions at once, on several cores or machines: statistics, compaction, retention, a search.
+Statistics, compaction, retention and search over many sessions, on several cores or machines.
 
     from foldline.corpus import Scan, run
     report = run(Scan(), ["sessions", "s3://bucket/logs/**/*.jsonl"], "out", workers=4)
     report.totals["tokens"]
 
-Processes are started anew: a program that calls `run` does so under ``if __name__ ==
+Processes are spawned: a program must call `run` under ``if __name__ ==
 "__main__":``. ``client=`` takes a Dask client, any ``concurrent.futures`` executor, or a function
 that computes a Dask graph.
 """

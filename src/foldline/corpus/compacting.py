@@ -1,4 +1,4 @@
-"""Compact every session of a corpus, and measure how much of what was used later is retained."""
+"""Compact every session of a corpus, and measure retention of what was used later."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ SIZES = ("tokens_before", "tokens_after", "messages_before", "messages_after")
 @frozen
 class Compact:
     """
-    Bring every conversation within a budget. No model is asked.
+    Compact every conversation to a budget. No model is called.
 
     Args:
-        budget: The most that the messages may take, in tokens; below 1 a share of what they take.
-        window: Instead of it the window of a model, in tokens.
+        budget: Maximum size of the messages, in tokens; below 1 a share of their current size.
+        window: The window of a model, in tokens, instead of a budget.
         policy: Name of a policy, "" for that of ``config``.
-        model: Count tokens as this model does.
-        to: The wire format in which the messages are written.
-        config: Everything else that can be set.
+        model: The model to count tokens for.
+        to: The wire format of the output.
+        config: All other settings.
 
     Raises:
         BudgetError: Not one of budget and window is given, or there is no such policy.
@@ -74,12 +74,12 @@ class Compact:
         if (self.budget is None) == (self.window is None):
             raise BudgetError("Give a budget or a window, one of the two.")
         if (self.budget or self.window or 0) <= 0:
-            raise BudgetError("A budget of nothing leaves no room for anything.")
+            raise BudgetError("The budget must be greater than 0.")
         dialect(self.to)
         _policy(self.policy, self.config)
 
     def start(self) -> Work:
-        """Return what makes a row of every conversation."""
+        """Return a function that makes a row per conversation."""
         ladder = _policy(self.policy, self.config)
         return lambda recording: each_conversation(
             recording, lambda one: [self._row(one.transcript, ladder)]
@@ -92,18 +92,18 @@ class Compact:
         counts = {name: statuses[name] for name in ("compacted", "unchanged", "failed")}
         return add_up(listed, *SIZES) | counts
 
-    def _row(self, there: Transcript, ladder: Policy) -> Row:
-        counter = counter_for(there, self.model)
-        size = counter.messages(there.messages)
+    def _row(self, transcript: Transcript, ladder: Policy) -> Row:
+        counter = counter_for(transcript, self.model)
+        size = counter.messages(transcript.messages)
         most = None if self.budget is None else _tokens(self.budget, size)
-        overhead = counter.overhead(there.system, there.tools)
+        overhead = counter.overhead(transcript.system, transcript.tools)
         try:
             budget = budget_for(most, self.window, overhead, self.config)
         except BudgetError as error:
-            count = len(there.messages)
+            count = len(transcript.messages)
             sizes = dict(zip(SIZES, (size, size, count, count), strict=True))
             return {"status": "failed", "reason": error.message, **sizes}
-        result = compact_transcript(there, counter, budget, ladder, config=self.config)
+        result = compact_transcript(transcript, counter, budget, ladder, config=self.config)
         receipt = result.receipt
         return {
             "status": receipt.status,
@@ -132,17 +132,17 @@ _SUMMED: Final = {
 @frozen
 class MeasureRetention:
     """
-    Measure retention at cuts of every conversation, and replay every session for its price.
+    Measure retention at cuts of every conversation, and replay every session for its cost.
 
     Args:
-        budgets: What histories are cut to, in tokens; below 1 shares of what they take.
-        policies: Names of policies; none for that of ``config``.
-        model: Whose prices are paid, and how tokens are counted.
-        window: In which sessions are replayed, in tokens; None for that of the model.
-        config: Everything else that can be set.
+        budgets: Sizes to compact histories to, in tokens; below 1 shares of their current size.
+        policies: Names of policies; empty for that of ``config``.
+        model: The model to price and count tokens for.
+        window: The window to replay sessions in, in tokens; None for that of the model.
+        config: All other settings.
 
     Raises:
-        BudgetError: The price of the model is not known, or a policy is not.
+        BudgetError: The price of the model, or a policy, is unknown.
     """
 
     budgets: tuple[float, ...] = (0.05, 0.1, 0.2)
@@ -168,11 +168,11 @@ class MeasureRetention:
 
     def __post_init__(self) -> None:
         if not self.budgets or any(budget <= 0 for budget in self.budgets):
-            raise BudgetError("Give budgets that leave room for something.")
+            raise BudgetError("Budgets must be greater than 0.")
         self.start()
 
     def start(self) -> Work:
-        """Return what measures a session with all methods."""
+        """Return a function that measures a session with all methods."""
         ladders = [_policy(name, self.config) for name in self.policies or ("",)]
         info = Catalogue.load().find(self.model)
         if info.prices is None:
@@ -187,7 +187,7 @@ class MeasureRetention:
         return lambda recording: _rows(recording, plan, replays, lambda bill: price(bill.usage))
 
     def totals(self, rows: Iterable[Row]) -> Totals:
-        """Add up the measures of every method and budget, each with how many there are."""
+        """Add up the measures of every method and budget, each with its count."""
         totals = Totals()
         for row in rows:
             where = "/".join(filter(None, (row["kind"], row["method"], row.get("goal"))))
@@ -198,7 +198,7 @@ class MeasureRetention:
 
 
 def goal_name(goal: float) -> str:
-    """Name a budget as tables do: ``5%`` or ``8000``."""
+    """Return the name of a budget in tables: ``5%`` or ``8000``."""
     return f"{goal:.6g}" if goal >= 1 else f"{goal * 100:.6g}%"
 
 
@@ -225,7 +225,7 @@ def _rows(
 
 
 def _to_row(seen: RetentionObservation) -> Row:
-    """Return an observation without its processor time, which no two runs share."""
+    """Return an observation without its processor time, which differs in every run."""
     score = seen.score
     return {
         "method": score.method,

@@ -14,7 +14,7 @@ from foldline.errors import FoldlineError, InputError, MissingExtra, StoreError
 from foldline.formats.files import may_be_transcript, read_bytes
 
 _SKIP: Final = 1024 * 1024
-"""Bytes of an overlong line that are passed over at a time."""
+"""Bytes of an overlong line to skip at a time."""
 
 
 def is_remote(path: str) -> bool:
@@ -24,7 +24,7 @@ def is_remote(path: str) -> bool:
 
 def connect(path: str) -> tuple[Any, str]:
     """
-    Return the file system that holds a path, and the path as that names it.
+    Return the file system of a path, and the path within it.
 
     Raises:
         InputError: No file system has this protocol, or its package is missing.
@@ -43,12 +43,12 @@ def connect(path: str) -> tuple[Any, str]:
 
 @contextmanager
 def _readable(path: str, action: str = "read") -> Iterator[None]:
-    """Turn whatever a storage raises into an `InputError` that names the path."""
+    """Turn any storage error into an `InputError` that names the path."""
     try:
         yield
     except FoldlineError:
         raise
-    except Exception as error:  # every storage has exceptions of its own
+    except Exception as error:  # every storage has its own exceptions
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise InputError(f"{path} cannot be {action}: {reason[:300]}") from error
 
@@ -59,7 +59,7 @@ def read_whole(path: str, most: int) -> bytes:
 
     Args:
         path: A path or an address.
-        most: The largest file that is read, in bytes; of a larger one ``most + 1`` are.
+        most: Maximum size, in bytes; of a larger file, ``most + 1`` bytes are read.
 
     Raises:
         InputError: It cannot be read.
@@ -85,16 +85,16 @@ def read_lines(
     path: str, start: int, end: int, longest: int
 ) -> Iterator[tuple[int, bytes | None]]:
     """
-    Read the lines that begin in a range of a file.
+    Read the lines that start in a range of a file.
 
     Args:
         path: A path or an address.
         start: The first byte of the range.
         end: The first byte after it.
-        longest: The longest line that is read, in bytes.
+        longest: Maximum length of a line, in bytes.
 
     Yields:
-        Where a line begins, and the line; None for one that is longer.
+        The offset of a line, and the line, or None if it is longer.
 
     Raises:
         InputError: It cannot be read.
@@ -118,7 +118,7 @@ def read_lines(
 
 
 def _pass_line(file: Any) -> None:
-    """Go to the beginning of the next line."""
+    """Skip to the start of the next line."""
     piece = file.readline(_SKIP)
     while piece and not piece.endswith(b"\n"):
         piece = file.readline(_SKIP)
@@ -126,7 +126,7 @@ def _pass_line(file: Any) -> None:
 
 def write_whole(path: str, data: bytes) -> None:
     """
-    Write a file, all of it or nothing; objects of a store are whole by themselves.
+    Write a file atomically; objects of a store are atomic by themselves.
 
     Raises:
         StoreError: It cannot be written.
@@ -155,10 +155,10 @@ class SourceFile:
     A file of a corpus.
 
     Args:
-        path: A whole path, or an address with its protocol.
-        size: In bytes; -1 where the storage does not say.
-        version: Something that changes with the content.
-        problem: Why it cannot be read; "" for nothing.
+        path: An absolute path, or an address with its protocol.
+        size: In bytes; -1 if the storage does not report it.
+        version: A text that changes with the content.
+        problem: Why it cannot be read; "" if it can.
     """
 
     path: str
@@ -173,15 +173,15 @@ def list_files(patterns: Iterable[str], out: str) -> list[SourceFile]:
 
     Args:
         patterns: Files, folders with everything below them, and patterns with ``*``, ``**``, ``?``
-            and ``[…]``; addresses such as ``s3://bucket/logs``. A link is read only where it is
+            and ``[…]``; addresses such as ``s3://bucket/logs``. A link is followed only if it is
             named itself.
-        out: The folder of the output, which is left out.
+        out: The output folder, which is skipped.
 
     Returns:
         Each file once, sorted by path.
 
     Raises:
-        InputError: A pattern names nothing, or a place cannot be looked at.
+        InputError: A pattern matches nothing, or a folder cannot be read.
     """
     own = _absolute(out).rstrip("/") + "/"
     found = dict[str, SourceFile]()
@@ -202,7 +202,7 @@ def _absolute(path: str) -> str:
 
 
 def _matching(pattern: str) -> Iterator[SourceFile]:
-    with _readable(pattern, "looked at"):
+    with _readable(pattern, "listed"):
         try:
             yield from _look_up(pattern)
         except FileNotFoundError as error:
@@ -221,7 +221,7 @@ def _look_up(pattern: str) -> Iterator[SourceFile]:
     else:
         info = system.info(inner)
         if info.get("type") == "other" and not info.get("islink"):
-            raise InputError(f"{pattern} is no regular file")
+            raise InputError(f"{pattern} is not a regular file")
         yield _file(system, info, pattern)
 
 
@@ -230,7 +230,7 @@ def _has_magic(path: str, web: bool) -> bool:
 
 
 def _walk(system: Any, folder: str, pattern: str) -> Iterator[SourceFile]:
-    """Walk through a folder; what cannot be looked at is a file with a problem."""
+    """Walk a folder tree; an unreadable entry becomes a file with a problem."""
     waiting = [(folder, 0)]
     while waiting:
         here, depth = waiting.pop()

@@ -1,4 +1,4 @@
-"""What is done with every session: from a recording to rows of a table, without any state."""
+"""The operation on every session: from a recording to rows of a table, without state."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ LOCATION_COLUMNS: Final = {
     "error": "text",
 }
 """
-The columns of every table: which session a row is of and where in the file that begins, in bytes;
-which of its conversations, counted from 1, with its name; and why a row has no other values.
+The columns of every table: the session of a row and its offset in the file, in bytes;
+the conversation, counted from 1, with its name; and the error if a row has no other values.
 """
 
 
 class Operation(Protocol):
     """
-    A kind of run. The same recording and settings always have the same rows.
+    A kind of run. The same recording and settings always give the same rows.
 
-    ``columns`` are the names of the values of a row with their types: text, int or float.
+    ``columns`` maps the names of the values in a row to their types: text, int or float.
     """
 
     name: ClassVar[str]
@@ -36,7 +36,7 @@ class Operation(Protocol):
     order: ClassVar[tuple[str, ...]]
 
     def start(self) -> Work:
-        """Prepare what a worker needs once, and return what makes the rows of a session."""
+        """Prepare a worker once, and return a function that makes the rows of a session."""
         ...
 
     def totals(self, rows: Iterable[Row]) -> Totals:
@@ -47,7 +47,7 @@ class Operation(Protocol):
 def each_conversation(
     recording: Recording, rows: Callable[[RecordedConversation], Iterable[Row]]
 ) -> Iterator[Row]:
-    """Yield the rows of every conversation of a session, each with its conversation."""
+    """Yield the rows of every conversation of a session, with its number and name."""
     for number, conversation in enumerate(recording.conversations, 1):
         place = {"format": recording.format, "number": number, "conversation": conversation.name}
         for row in rows(conversation):

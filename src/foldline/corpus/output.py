@@ -24,7 +24,7 @@ PARTS: Final = "parts"
 MANIFEST: Final = "manifest.json"
 SCHEMA: Final = "foldline.corpus/1"
 MAX_MANIFEST: Final = 64 * 1024 * 1024
-"""Largest manifest that is read, in bytes."""
+"""Maximum size of a manifest, in bytes."""
 
 _PART: Final = re.compile(r"part-[0-9]{8}-([0-9a-f]{20})\.parquet")
 
@@ -47,10 +47,10 @@ class OutputFolder:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """
-        Keep other runs on this machine out of the folder; a store cannot.
+        Lock the folder against other runs on this machine; a remote store cannot be locked.
 
         Raises:
-            StoreError: Another run is at work there, or the folder cannot be made.
+            StoreError: Another run writes to it, or the folder cannot be made.
         """
         try:
             self._system.makedirs(f"{self._inner}/{PARTS}", exist_ok=True)
@@ -67,10 +67,10 @@ class OutputFolder:
 
     def begin(self, operation: Operation, mark: str) -> None:
         """
-        Note what the folder is for.
+        Record the purpose of the folder.
 
         Raises:
-            StoreError: It holds something else.
+            StoreError: It holds the results of another run.
         """
         before = self.manifest()
         if before and before.get("fingerprint") != mark:
@@ -84,7 +84,7 @@ class OutputFolder:
 
     def manifest(self) -> dict[str, Any]:
         """
-        Read the manifest; empty where there is none.
+        Read the manifest; empty if there is none.
 
         Raises:
             StoreError: It cannot be read.
@@ -98,20 +98,20 @@ class OutputFolder:
         except (OSError, ValueError) as error:
             raise StoreError(f"{self.folder}/{MANIFEST} cannot be read: {error}.") from error
         if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-            raise StoreError(f"{self.folder}/{MANIFEST} is no manifest of a corpus.")
+            raise StoreError(f"{self.folder}/{MANIFEST} is not a manifest of a corpus.")
         return found
 
     def finished_parts(self, tasks: Sequence[WorkTask]) -> dict[str, Footer]:
         """
-        Find the parts that an earlier run has finished, by the key of their task.
+        Find the parts that an earlier run finished, by the key of their task.
 
-        One whose failures may go away is not among them. One that has another number now, because
-        files came or went before it, is renamed.
+        Parts with transient failures are not among them. A part whose number has changed, because
+        earlier files were added or removed, is renamed.
         """
-        there = {found[1]: name for name in self._names() if (found := _PART.fullmatch(name))}
+        existing = {found[1]: name for name in self._names() if (found := _PART.fullmatch(name))}
         done = dict[str, Footer]()
         for task in tasks:
-            name = there.get(task.key)
+            name = existing.get(task.key)
             footer = self._footer(name) if name else None
             if name is None or footer is None or footer.get("again"):
                 continue
@@ -123,7 +123,7 @@ class OutputFolder:
     def finish(
         self, operation: Operation, mark: str, tasks: Sequence[WorkTask], found: Mapping[str, Any]
     ) -> None:
-        """Remove what earlier runs left, and write the manifest."""
+        """Remove leftovers of earlier runs, and write the manifest."""
         own = {task.name for task in tasks}
         for name in self._names():
             if name not in own and (_PART.fullmatch(name) or name.startswith(".part-")):
@@ -136,11 +136,11 @@ class OutputFolder:
         Open parts one after the other.
 
         Raises:
-            StoreError: One is missing, or its name is none of a part.
+            StoreError: One is missing, or has an invalid name.
         """
         for name in names:
             if not _PART.fullmatch(str(name)):
-                raise StoreError(f"{self.folder}/{MANIFEST} names a part {str(name)[:80]!r}.")
+                raise StoreError(f"{self.folder}/{MANIFEST} names no part: {str(name)[:80]!r}.")
             try:
                 file = self._system.open(self._place(str(name)), "rb")
             except OSError as error:
@@ -179,7 +179,7 @@ def _plain(value: Any) -> Any:
 # --- one part: a table, and its totals in the footer of its file ------------------------------
 
 ROWS: Final = 10_000
-"""Rows of a row group: what a search reads or passes over at once."""
+"""Rows of a row group: the unit that a search reads or skips."""
 
 _KEY: Final = b"foldline"
 
@@ -188,12 +188,12 @@ def parquet_bytes(
     rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str], footer: Mapping[str, Any]
 ) -> bytes:
     """
-    Write a table; the same rows are the same bytes.
+    Write a table; equal rows give equal bytes.
 
     Args:
-        rows: Values by the name of their column; one that is missing is null.
+        rows: Values by column name; a missing value is null.
         columns: The types by name: text, int or float.
-        footer: JSON values, read again by `read_footer`; may be filled while rows are read.
+        footer: JSON values, read back by `read_footer`; may be filled while rows are read.
 
     Raises:
         MissingExtra: pyarrow is not installed.
@@ -215,7 +215,7 @@ def parquet_bytes(
 
 def read_footer(file: Any) -> dict[str, Any] | None:
     """
-    Return what a part says about itself; None if it is not whole, or no part.
+    Return the footer of a part; None if the file is truncated or not a part.
 
     Args:
         file: A path, or an open file.
@@ -231,11 +231,11 @@ def read_footer(file: Any) -> dict[str, Any] | None:
 
 def read_rows(file: Any, column: str, values: Sequence[str]) -> Iterator[dict[str, Any]]:
     """
-    Read the rows whose text in a column is one of a few.
+    Read the rows whose text in a column is one of the given ones.
 
     Args:
         file: A path, or an open file.
-        column: The column; row groups that cannot hold such a value are passed over.
+        column: The column; row groups that cannot hold such a value are skipped.
         values: The texts.
 
     Raises:
@@ -251,7 +251,7 @@ def read_rows(file: Any, column: str, values: Sequence[str]) -> Iterator[dict[st
 
 
 def _value(value: Any) -> Any:
-    """Return a value; half a surrogate pair, which Parquet has no place for, becomes ``?``."""
+    """Return a value; lone surrogates, which Parquet cannot store, become ``?``."""
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "replace").decode()
     return value

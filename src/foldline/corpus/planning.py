@@ -1,4 +1,4 @@
-"""From a list of files to tasks: some small files, a large one, or a range of a very large one."""
+"""Split files into tasks: some small files, a large one, or a range of a very large one."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from foldline.errors import FoldlineError
 from foldline.frozen import frozen
 
 TASK_BYTES: Final = 4 * 1024 * 1024
-"""What small files of one task have together at most, in bytes."""
+"""Maximum total size of the small files in one task, in bytes."""
 
 TASK_FILES: Final = 64
-"""How many they are at most: a file of output each would be the first thing too many."""
+"""Maximum number of files in one task, which bounds the number of output files."""
 
 RANGE_BYTES: Final = 16 * 1024 * 1024
-"""Size of the ranges into which a file with a conversation in every line is divided, in bytes."""
+"""Size of the ranges of a file with a conversation in every line, in bytes."""
 
 MAX_BYTES: Final = 32 * 1024 * 1024
-"""Largest session that is read, in bytes after decompression: bounds the memory of a worker."""
+"""Maximum size of a decompressed session, in bytes; bounds the memory of a worker."""
 
 _BREAK: Final = 16
 """
-A task ends after about one file of so many. Which one, its own name and that of its folder say:
-so tasks stay what they are when files come and go elsewhere.
+A task ends after about one in this many files, chosen by the names of the file and its folder:
+tasks then stay the same when other files are added or removed.
 """
 
 
 @frozen
 class WorkPiece:
-    """A file, or the lines of it that begin from ``start`` to before ``end``, in bytes."""
+    """A file, or its lines that start at offsets from ``start`` to before ``end``, in bytes."""
 
     file: SourceFile
     start: int = 0
@@ -41,7 +41,7 @@ class WorkPiece:
 
 @frozen
 class WorkTask:
-    """Pieces that are worked on together; ``name`` is that of their part in the output."""
+    """Pieces that are processed together; ``name`` is that of their part in the output."""
 
     number: int
     key: str
@@ -49,12 +49,12 @@ class WorkTask:
 
     @property
     def name(self) -> str:
-        """Name the file of the output: digits only, whatever the files are called."""
+        """Name of the output file: digits only, independent of the names of the inputs."""
         return f"part-{self.number:08d}-{self.key}.parquet"
 
     @property
     def size(self) -> int:
-        """How much there is to read, in bytes."""
+        """The amount to read, in bytes."""
         return sum(max(0, p.file.size) if p.end is None else p.end - p.start for p in self.pieces)
 
 
@@ -64,7 +64,7 @@ def plan(files: Iterable[SourceFile], fingerprint: str) -> list[WorkTask]:
 
     Args:
         files: Sorted by path.
-        fingerprint: Says what is done with them; the same files and fingerprint have the same key.
+        fingerprint: Identifies the operation; equal files and fingerprint give equal keys.
     """
     return [
         WorkTask(number, _key(pieces, fingerprint), pieces)
@@ -73,7 +73,7 @@ def plan(files: Iterable[SourceFile], fingerprint: str) -> list[WorkTask]:
 
 
 def divide(task: WorkTask, fingerprint: str) -> list[WorkTask]:
-    """Divide a task into one for every piece, to find the one that kills its workers."""
+    """Divide a task into one per piece, to find the piece that kills its workers."""
     return [WorkTask(task.number, _key((piece,), fingerprint), (piece,)) for piece in task.pieces]
 
 
@@ -122,7 +122,7 @@ def _ranges(file: SourceFile) -> Iterator[WorkPiece]:
     try:
         divide = is_collection(read_start(file.path, RANGE_BYTES))
     except FoldlineError:
-        return  # whoever reads it finds the reason
+        return  # the reader reports the reason
     for start in range(0, file.size if divide else 0, RANGE_BYTES):
         yield WorkPiece(file, start, min(start + RANGE_BYTES, file.size))
 

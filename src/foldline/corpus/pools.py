@@ -1,4 +1,4 @@
-"""Where tasks run: processes on this machine, a Dask cluster, or a client of one's own."""
+"""Engines that run tasks: processes on this machine, a Dask cluster, or a custom client."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Function: TypeAlias = Callable[[WorkTask], Footer]
 Graph: TypeAlias = Callable[[dict[str, Any], list[str]], Sequence[Footer]]
 
 WINDOW = 64
-"""Tasks that are handed over at a time: a million would only fill the memory of a scheduler."""
+"""Maximum tasks submitted at a time: a million would fill the memory of a scheduler."""
 
 
 @frozen
 class FinishedTask:
-    """A task with what it returned; None where no worker survived it, for the reason ``lost``."""
+    """A task with its result; None if no worker survived it, for the reason ``lost``."""
 
     task: WorkTask
     footer: Footer | None
@@ -41,21 +41,21 @@ class FinishedTask:
 
 
 class Engine(Protocol):
-    """Runs a function on tasks, in any order and anywhere."""
+    """Runs a function on tasks, in any order and any place."""
 
     def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
-        """Yield tasks as they end; closing the generator ends what still runs."""
+        """Yield tasks as they finish; closing the generator ends those still running."""
         ...
 
 
 class FutureEngine:
-    """Tasks in an executor of one's own, such as a ``ThreadPoolExecutor``."""
+    """Runs tasks in a given executor, such as a ``ThreadPoolExecutor``."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
 
     def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
-        """Yield tasks as they end; an error of the function is raised."""
+        """Yield tasks as they finish; an error of the function is raised."""
         left, running = iter(tasks), dict[Future[Footer], WorkTask]()
         try:
             while True:
@@ -72,13 +72,13 @@ class FutureEngine:
 
 
 class GraphEngine:
-    """Tasks as Dask graphs, batch after batch, for a scheduler such as ``ray_dask_get``."""
+    """Runs batches of tasks as Dask graphs, on a scheduler such as ``ray_dask_get``."""
 
     def __init__(self, compute: Graph) -> None:
         self._compute = compute
 
     def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
-        """Yield tasks as their batch ends; an error of the function is raised."""
+        """Yield tasks as their batch finishes; an error of the function is raised."""
         left: Iterator[WorkTask] = iter(tasks)
         while batch := list(islice(left, WINDOW)):
             graph = {f"foldline-{task.key}": (function, task) for task in batch}
@@ -86,20 +86,20 @@ class GraphEngine:
                 yield FinishedTask(task, footer)
 
 
-# --- processes on this machine: one that dies is replaced, and its task tried again -----------
+# --- processes on this machine: one that dies is replaced, and its task retried ---------------
 
 TRIES: Final = 3
-"""How many workers may die of a task before it is given up."""
+"""Number of workers that may die of a task before it is given up."""
 
 FULL: Final = 400 * 1024 * 1024
-"""Memory, in bytes, from which a worker is replaced by a new one after its task."""
+"""Memory, in bytes, above which a worker is replaced after its task."""
 
 _SPAWN: Final = get_context("spawn")  # a fork would copy the threads and pipes of the caller
 
 
 @dataclass(eq=False)
 class _Worker:
-    """A process, the pipe to it, and the task that it has."""
+    """A process, the pipe to it, and its current task."""
 
     process: Any
     pipe: Connection
@@ -112,7 +112,7 @@ class LocalPool:
     A pool of processes.
 
     Args:
-        workers: How many; None for one a processor.
+        workers: Number of processes; None for one per processor.
     """
 
     workers: int | None = None
@@ -120,7 +120,7 @@ class LocalPool:
 
     def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
         """
-        Yield tasks as they end; no process is left afterwards, however it ends.
+        Yield tasks as they finish; no process is left running afterwards.
 
         Raises:
             StoreError: A worker could not write its part.
@@ -146,7 +146,7 @@ class LocalPool:
     def _receive(
         self, worker: _Worker, waiting: deque[WorkTask], tries: dict[str, int]
     ) -> Generator[FinishedTask]:
-        """Receive the answer of a worker; one whose pipe is closed has died."""
+        """Receive the result of a worker; a closed pipe means that it has died."""
         task = worker.task
         try:
             footer, error, stays = worker.pipe.recv()
@@ -167,7 +167,7 @@ class LocalPool:
             self._remove(worker)
         if error:
             raise StoreError(error)
-        assert task is not None  # noqa: S101  # a worker speaks only of its task
+        assert task is not None  # noqa: S101  # a worker reports only on its task
         yield FinishedTask(task, footer)
 
     def _remove(self, worker: _Worker) -> None:
@@ -195,12 +195,12 @@ def _hand_over(worker: _Worker, task: WorkTask) -> None:
     try:
         worker.pipe.send(task)
     except OSError:
-        return  # it has died; its pipe says so next
+        return  # it has died; its closed pipe is handled next
 
 
 def _work(pipe: Connection, function: Function) -> None:
-    """Run tasks until the pipe ends, as it does with the process at its other end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
+    """Run tasks until the pipe closes, as it does when the parent ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
     stays = True
     while stays:
         try:
@@ -220,23 +220,23 @@ def _work(pipe: Connection, function: Function) -> None:
 
 
 def _measure_memory() -> int:
-    """Return the memory that this process holds, in bytes; without /proc, the most it has held."""
+    """Return the memory of this process, in bytes; without /proc, its peak."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
         return int(pages) * resource.getpagesize()
     except OSError:
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # Linux counts the parent's in
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # Linux includes the parent's
         return most if sys.platform == "darwin" else most * 1024
 
 
 # --- a Dask cluster -----------------------------------------------------------------------------
 
 CONNECTING: Final = 10
-"""Seconds in which a scheduler answers."""
+"""Timeout of a scheduler, in seconds."""
 
 _SETTINGS: Final = {
-    # Memory that Python does not give back must not stop a worker for ever; one that takes nearly
-    # all of what it may is started anew, and its task with it.
+    # Memory that Python does not release must not block a worker forever; one that uses nearly
+    # all of its limit is restarted, together with its task.
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -246,7 +246,7 @@ _SETTINGS: Final = {
 
 class DaskPool:
     """
-    Tasks on a Dask cluster.
+    Runs tasks on a Dask cluster.
 
     Args:
         client: A ``distributed.Client``; it stays open.
@@ -257,10 +257,10 @@ class DaskPool:
 
     def run(self, function: Function, tasks: Sequence[WorkTask]) -> Generator[FinishedTask]:
         """
-        Yield tasks as they end; one of which several workers died is lost.
+        Yield tasks as they finish; one that killed several workers is lost.
 
         Raises:
-            StoreError: The scheduler is gone, or a part could not be written.
+            StoreError: The scheduler is lost, or a part could not be written.
         """
         from distributed import as_completed
 
@@ -297,8 +297,8 @@ def _finish(task: WorkTask, future: Any) -> FinishedTask:
     except Exception as error:
         if future.status in ("cancelled", "lost", "pending"):
             raise StoreError(
-                "The scheduler is gone, or has dropped the run.",
-                hint="Run the same command again: it goes on where this one ended.",
+                "The scheduler is lost, or has dropped the run.",
+                hint="Run the same command again: it resumes where this one ended.",
             ) from error
         raise StoreError(f"A worker failed: {reason(error)}.") from error
 
@@ -309,8 +309,8 @@ def cluster(workers: int, memory: int) -> Iterator[Any]:
     Start workers on this machine, with a scheduler, and end them.
 
     Args:
-        workers: How many processes.
-        memory: What each may take, in bytes, before it is started anew.
+        workers: Number of processes.
+        memory: Memory limit of each, in bytes, above which it is restarted.
 
     Yields:
         A client.
@@ -323,12 +323,12 @@ def cluster(workers: int, memory: int) -> Iterator[Any]:
             threads_per_worker=1,
             processes=True,
             memory_limit=memory,
-            # Without an address the server of the dashboard, which is started even if it shows
-            # none, takes port 8787 and warns where another cluster has it.
+            # Without an address the dashboard server, which is started even if it shows
+            # none, takes port 8787 and warns if another cluster has it.
             dashboard_address="127.0.0.1:0",
             scheduler_kwargs={"dashboard": False},
-        ) as there,
-        distributed.Client(there) as client,
+        ) as running_cluster,
+        distributed.Client(running_cluster) as client,
     ):
         yield client
 
@@ -339,13 +339,13 @@ def connected(address: str) -> Iterator[Any]:
     Connect to a scheduler.
 
     Args:
-        address: Such as ``tcp://10.0.0.5:8786``.
+        address: An address such as ``tcp://10.0.0.5:8786``.
 
     Yields:
         A client.
 
     Raises:
-        StoreError: Nobody answers there.
+        StoreError: No scheduler answers there.
     """
     _, distributed = _dask()
     try:

@@ -1,4 +1,4 @@
-"""A run over a corpus: list, plan, leave out what is done, work, and write the manifest."""
+"""A run over a corpus: list, plan, skip finished tasks, process, and write the manifest."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from foldline.frozen import field, frozen
 Progress: TypeAlias = Callable[[int, int], None]
 
 MOST_FAILURES: Final = 20
-"""Failures that a report and a manifest name; the tables name all of them."""
+"""Maximum failures in a report and a manifest; the tables have all of them."""
 
 WORKER_BYTES: Final = 1024 * 1024 * 1024
-"""What a Dask worker on this machine may take before it is started anew."""
+"""Memory limit of a Dask worker on this machine, in bytes, above which it is restarted."""
 
 
 @frozen
 class CorpusReport:
     """
-    What a run has found.
+    The results of a run.
 
     Args:
-        out: The folder of the output.
-        sessions: How many there are, those that failed included.
-        failed: How many could not be read or worked on.
-        resumed: Parts that an earlier run had finished.
-        parts: All parts.
+        out: The output folder.
+        sessions: Number of sessions, including failed ones.
+        failed: Number of sessions that could not be read or processed.
+        resumed: Number of parts that an earlier run finished.
+        parts: Number of all parts.
         totals: Sums over all sessions, by name.
         failures: The first failures: path, byte offset, reason.
     """
@@ -73,10 +73,10 @@ def run(
     progress: Progress | None = None,
 ) -> CorpusReport:
     """
-    Do something with every session of a corpus.
+    Run an operation on every session of a corpus.
 
-    The output is the same for any number of workers. A run that was ended goes on where it ended
-    when it is started again; a session that fails is a row with its reason.
+    The output is the same for any number of workers. An interrupted run resumes where it ended
+    when started again; a session that fails becomes a row with the reason.
 
     Args:
         operation: `Scan`, `Compact`, `Measure` or `Index`.
@@ -84,15 +84,15 @@ def run(
         out: The folder of the output, or an address.
         engine: "local" for a pool of processes, "dask" for a Dask cluster on this machine.
         scheduler: The address of a Dask scheduler, instead of an engine.
-        client: A client of one's own: a ``distributed.Client``, an executor of futures, or a
+        client: A custom client: a ``distributed.Client``, an executor of futures, or a
             function that computes a Dask graph, such as ``ray.util.dask.ray_dask_get``.
-        workers: Processes on this machine; None for one a processor.
-        progress: Called with the bytes that are done, and those of the whole corpus.
+        workers: Processes on this machine; None for one per processor.
+        progress: Called with the bytes processed, and those of the whole corpus.
 
     Raises:
-        InputError: A pattern names nothing, or cannot be looked at.
+        InputError: A pattern matches nothing, or cannot be listed.
         MissingExtra: The extra ``cluster`` is not installed.
-        StoreError: The output cannot be written or holds something else, or a scheduler is gone.
+        StoreError: The output cannot be written or holds another run, or the scheduler is lost.
     """
     place = OutputFolder(out)
     files = list_files(patterns, place.folder)
@@ -107,9 +107,9 @@ def run(
         left = [task for task in tasks if task.key not in footers]
         whole = sum(task.size for task in tasks)
         size = whole - sum(task.size for task in left)
-        with _engine(engine, scheduler, client, workers, len(left)) as there:
+        with _engine(engine, scheduler, client, workers, len(left)) as running_engine:
             lost = list[WorkTask]()
-            for task, footer in _work(operation, place.folder, left, there):
+            for task, footer in _work(operation, place.folder, left, running_engine):
                 if footer is None:
                     lost.append(task)
                     continue
@@ -131,7 +131,7 @@ def run(
 def _work(
     operation: Operation, out: str, tasks: Sequence[WorkTask], engine: Engine
 ) -> Iterator[tuple[WorkTask, Footer | None]]:
-    """Yield what the parts say; None of a task that no worker survived, unless it is one piece."""
+    """Yield the footers of parts; None for a task of several pieces that no worker survived."""
     with closing(engine.run(partial(process, operation, out), tasks)) as ended:
         for done in ended:
             footer = done.footer
@@ -157,7 +157,7 @@ def _parts(task: WorkTask, lost: Sequence[WorkTask], mark: str) -> list[WorkTask
 def _engine(
     name: str, scheduler: str | None, client: Any, workers: int | None, tasks: int
 ) -> Iterator[Engine]:
-    """Choose what runs the tasks; what is started here ends here."""
+    """Choose the engine that runs the tasks; one that is started here is stopped here."""
     if client is not None:
         yield _engine_for(client)
     elif scheduler is None and (name == "local" or not tasks):
@@ -178,7 +178,7 @@ def _engine_for(client: Any) -> Engine:
         return FutureEngine(client)
     if callable(client):
         return GraphEngine(client)
-    raise InputError(f"client is no Dask client, executor or function: {client!r:.60}")
+    raise InputError(f"client is not a Dask client, executor or function: {client!r:.60}")
 
 
 def _fingerprint(operation: Operation) -> str:
@@ -187,7 +187,7 @@ def _fingerprint(operation: Operation) -> str:
 
 
 def _add_up(footers: Sequence[Footer]) -> dict[str, Any]:
-    """Add up what the parts say, in their order: a sum of fractions depends on it."""
+    """Add up the footers in order, since sums of fractions depend on it."""
     totals, failures = dict[str, float](), list[Any]()
     for footer in footers:
         for name, value in footer["totals"].items():

@@ -1,4 +1,4 @@
-"""An index of the identifiers in a corpus, and the search in it."""
+"""An index of the identifiers in a corpus, and search in it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class BuildIndex:
     """
     Index the words of every conversation, for `foldline.corpus.search`.
 
-    A row is a term of a conversation: how often it stands there (``count``), among how many
-    (``length``), and the first message that has it (``message``, from 0).
+    A row is a term of a conversation: its number of occurrences (``count``), the length of the
+    conversation in terms (``length``), and the first message that has it (``message``, from 0).
     """
 
     name: ClassVar[str] = "index"
@@ -36,7 +36,7 @@ class BuildIndex:
     }
 
     def start(self) -> Work:
-        """Return what cuts the conversations of a session into terms."""
+        """Return a function that splits the conversations of a session into terms."""
         return lambda recording: each_conversation(recording, _postings)
 
     def totals(self, rows: Iterable[Row]) -> Totals:
@@ -63,17 +63,17 @@ LENGTHS: Final = 0.75
 _LOCATION: Final = ("path", "offset", "number", "conversation")
 
 MOST_TERMS: Final = 64
-"""Terms of a query that are looked up."""
+"""Maximum terms of a query."""
 
 
 @frozen
 class CorpusMatch:
     """
-    A conversation that was found.
+    A matching conversation.
 
-    ``offset`` is where its session begins in the file, in bytes; ``number`` counts from 1.
+    ``offset`` is the start of its session in the file, in bytes; ``number`` counts from 1.
     ``message`` is the first one, from 0, that has the rarest term of the query; ``matched`` are
-    the terms that stand in the conversation, as the index cuts them.
+    the query terms in the conversation, as split by the index.
     """
 
     path: str
@@ -90,26 +90,26 @@ def search(out: str, query: str, k: int = 10) -> list[CorpusMatch]:
     Find conversations in the index of a corpus.
 
     Args:
-        out: The folder into which `BuildIndex` wrote.
+        out: The folder written by `BuildIndex`.
         query: Words, in any language.
-        k: The most that are returned.
+        k: Maximum number of matches.
 
     Returns:
-        The best first; of two alike the first by path.
+        The matches, best first, ties in order of path.
 
     Raises:
         InputError: ``k`` is not positive, or the query has no words.
-        StoreError: There is no whole index.
+        StoreError: There is no complete index.
     """
     if k < 1:
-        raise InputError(f"k is {k}; it is a number of conversations", field="k")
+        raise InputError(f"k is {k}; it must be a positive number of conversations", field="k")
     query_terms = list(dict.fromkeys(terms(query[:8_000])))[:MOST_TERMS]
     if not query_terms:
-        raise InputError("The query has no words to look for")
+        raise InputError("The query has no words to search for")
     place = OutputFolder(out)
     manifest = place.manifest()
     if manifest.get("operation") != "index" or not manifest.get("complete"):
-        raise StoreError(f"{out} is no whole index.", hint="Run 'foldline corpus index' first.")
+        raise StoreError(f"{out} is no complete index.", hint="Run 'foldline corpus index' first.")
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for part in place.open_parts(manifest["parts"]):
         for row in read_rows(part, "term", query_terms):

@@ -1,4 +1,4 @@
-"""Statistics of a session: what its conversations hold, and where their tokens go."""
+"""Statistics of a session: the size of its conversations, and where their tokens go."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Scan:
     """
     Count messages, calls and tokens of every conversation.
 
-    ``prompt_tokens`` and ``schema_tokens`` are what is sent besides the messages;
-    ``waste_tokens`` what is there twice or was overtaken.
+    ``prompt_tokens`` and ``schema_tokens`` are sent in addition to the messages;
+    ``waste_tokens`` are duplicate or superseded.
 
     Args:
-        model: Count tokens as this model does.
+        model: The model to count tokens for.
     """
 
     model: str | None = None
@@ -40,7 +40,7 @@ class Scan:
     }
 
     def start(self) -> Work:
-        """Return what makes a row of every conversation."""
+        """Return a function that makes a row per conversation."""
         return lambda recording: each_conversation(recording, lambda one: [self._row(one)])
 
     def totals(self, rows: Iterable[Row]) -> Totals:
@@ -48,8 +48,8 @@ class Scan:
         return add_up(rows, *_COUNTS, *_TOKENS)
 
     def _row(self, conversation: RecordedConversation) -> Row:
-        there = conversation.transcript
-        messages, counter = there.messages, counter_for(there, self.model)
+        transcript = conversation.transcript
+        messages, counter = transcript.messages, counter_for(transcript, self.model)
         parts = [part for message in messages for part in message.parts]
         kinds = {share.name: share.tokens for share in by_kind(messages, counter)}
         return {
@@ -59,8 +59,8 @@ class Scan:
             "tool_calls": sum(isinstance(part, ToolCall) for part in parts),
             "tool_errors": sum(isinstance(part, ToolResult) and part.is_error for part in parts),
             "tokens": counter.messages(messages),
-            "prompt_tokens": counter.overhead(there.system, ()),
-            "schema_tokens": counter.overhead("", there.tools),
+            "prompt_tokens": counter.overhead(transcript.system, ()),
+            "schema_tokens": counter.overhead("", transcript.tools),
             "waste_tokens": sum(share.tokens for share in waste(messages, counter)),
             **{column: kinds.get(kind, 0) for kind, column in _KINDS.items()},
         }

@@ -1,4 +1,4 @@
-"""The work of one process: read a piece of the corpus, carry out the operation, write it."""
+"""The work of one process: read a piece of the corpus, run the operation, write the result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from foldline.formats.source import TranscriptSource, too_large
 from foldline.frozen import frozen
 
 LONGEST_REASON: Final = 500
-"""Characters of a reason that are kept."""
+"""Maximum length of a reason, in characters."""
 
 
 @frozen
@@ -25,8 +25,8 @@ class SessionRead:
     """
     One session of a corpus.
 
-    ``offset`` is where it begins in a file that has one in every line, in bytes. ``recording`` is
-    None where it cannot be read, for the reason in ``error``; ``passing`` if that may go away.
+    ``offset`` is its start in a file with one session per line, in bytes. ``recording`` is
+    None if it cannot be read, for the reason in ``error``; ``passing`` if that may be transient.
     """
 
     path: str
@@ -37,7 +37,7 @@ class SessionRead:
 
 
 def sessions(piece: WorkPiece) -> Iterator[SessionRead]:
-    """Read the sessions of a piece; never raises for what is in a file."""
+    """Read the sessions of a piece; never raises for the content of a file."""
     path = piece.file.path
     try:
         if piece.file.problem:
@@ -49,7 +49,7 @@ def sessions(piece: WorkPiece) -> Iterator[SessionRead]:
             read_whole(path, MAX_BYTES), path.rsplit("/", 1)[-1], MAX_BYTES
         )
     except FoldlineError as error:
-        # A file that cannot be opened now may be there the next time; its content stays bad.
+        # A file that cannot be opened now may open next time; bad content stays bad.
         yield SessionRead(path, 0, error=reason(error), passing="cannot be read" in error.message)
         return
     if is_collection(source.data):
@@ -86,28 +86,28 @@ def _line(line: bytes | None, offset: int) -> TranscriptSource:
 
 def _session(path: str, offset: int, source: Callable[[], TranscriptSource]) -> SessionRead:
     try:
-        there = source()
-        check_json(there)
-        return SessionRead(path, offset, detect_file(there).decode(there))
-    except Exception as error:  # noqa: BLE001  # one file never ends a run of thousands
+        opened = source()
+        check_json(opened)
+        return SessionRead(path, offset, detect_file(opened).decode(opened))
+    except Exception as error:  # noqa: BLE001  # one file must not end a run of thousands
         return SessionRead(path, offset, error=reason(error))
 
 
 MOST_REASONS: Final = 5
-"""Failures that a part names in its footer; its rows name all of them."""
+"""Maximum failures in the footer of a part; its rows have all of them."""
 
 
 def process(operation: Operation, out: str, task: WorkTask) -> Footer:
     """
-    Work on a task and write its part.
+    Process a task and write its part.
 
     Args:
-        operation: What is done with a session.
-        out: The folder of the output.
+        operation: The operation on every session.
+        out: The output folder.
         task: The files.
 
     Returns:
-        What the footer of the part says: totals, sessions, failures.
+        The footer of the part: totals, sessions, failures.
 
     Raises:
         StoreError: The part cannot be written.
@@ -117,7 +117,7 @@ def process(operation: Operation, out: str, task: WorkTask) -> Footer:
 
 
 def give_up(operation: Operation, out: str, task: WorkTask, why: str) -> Footer:
-    """Write the part of a task that no worker survives: nothing but the reason, for every file."""
+    """Write the part of a task that no worker survives: only the reason, for every file."""
     footer = _empty()
     lost = (SessionRead(p.file.path, p.start, error=why, passing=True) for p in task.pieces)
     rows = (_failure(session, footer) for session in lost)
@@ -160,7 +160,7 @@ def _work_on(
     try:
         rows = list(work(recording))
         totals = operation.totals(rows)
-    except Exception as error:  # noqa: BLE001  # one session never ends a run of thousands
+    except Exception as error:  # noqa: BLE001  # one session must not end a run of thousands
         return [_failure(SessionRead(session.path, session.offset, error=reason(error)), footer)]
     for name, value in totals.items():
         footer["totals"][name] = footer["totals"].get(name, 0) + value

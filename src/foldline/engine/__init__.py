@@ -1,1 +1,1 @@
-"""The engine: it climbs the ladder of strategies, and writes the receipt."""
+"""The engine, which runs the ladder of strategies and builds the receipt."""

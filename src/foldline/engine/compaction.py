@@ -1,4 +1,4 @@
-"""Climb the ladder: from a view that is too large to edits that make it fit."""
+"""The compaction loop: from a view that is too large to the edits that make it fit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from foldline.values.protect import unread
 from foldline.values.view import View
 
 LONGEST_REASON = 400
-"""Characters of a rung's reason that are kept: what a model or a network says has no bounds."""
+"""Characters kept of a rung's reason: a text from a model or a network has no bounds."""
 
 
 def compact_view(
@@ -35,18 +35,18 @@ def compact_view(
     sources: Sources | None = None,
 ) -> Steps[Outcome]:
     """
-    Bring a view within its budget.
+    Compact a view until it fits its budget.
 
     Args:
         view: What the model sees now.
-        budget: What the messages may take, with what is put back.
+        budget: The tokens available to the messages, including reinjected ones.
         policy: The rungs to try, in order.
-        context: Target and circumstances.
-        sources: Where the plan and the files come from that are put back into view afterwards;
-            None to put nothing back.
+        context: The target, and the state that strategies depend on.
+        sources: Sources of the plan and the files to reinject afterwards; None to reinject
+            nothing.
 
     Returns:
-        The outcome; a view that was not due or cannot be made smaller comes back as it is.
+        The outcome; its view is the input where no compaction was due or possible.
     """
     if not budget.is_due(policy.trigger, view.tokens):
         reason = "within budget" if budget.fixed else "below the trigger"
@@ -64,7 +64,7 @@ def compact_view(
 def _climb_ladder(
     view: View, budget: Budget, policy: Policy, context: CompactionContext
 ) -> Steps[Outcome]:
-    # Early rungs need no repaired history; the others start from what these leave.
+    # Early rungs need no repaired history; the others start from their result.
     early = [rung for rung in policy.rungs if rung.early]
     start, edits, reports = yield from _climb(early, view, view, budget, context)
     repairs = repair(start.messages, view.dialect, start.pairing)
@@ -85,7 +85,7 @@ def _climb_ladder(
 def _climb(
     rungs: Iterable[Rung], start: View, now: View, budget: Budget, context: CompactionContext
 ) -> Steps[tuple[View, list[Edit], list[RungReport]]]:
-    """Climb rungs until the target is met; ``start`` is the view by which they are due."""
+    """Run rungs until the target is met; triggers compare with the tokens of ``start``."""
     edits, reports = list[Edit](), list[RungReport]()
     for rung in rungs:
         if now.tokens > context.target and not (rung.last and now.tokens <= context.limit):
@@ -99,12 +99,12 @@ def _climb(
 
 
 def _mark_unread(view: View) -> View:
-    """Remember what is not answered yet, before an edit puts it behind its call."""
+    """Record which results are unread, before an edit moves them behind their calls."""
     return replace(view, unread=view.unread | unread(view.messages))
 
 
 def _aliases(edits: Sequence[Edit], context: CompactionContext) -> dict[str, str]:
-    """Give messages that a repair put in place of one other message the handle of that one."""
+    """Map each message that a repair put in place of another to the handle of that other."""
     return {
         edit.snapshot.id: context.handles[edit.messages[0]]
         for edit in edits
@@ -115,7 +115,7 @@ def _aliases(edits: Sequence[Edit], context: CompactionContext) -> dict[str, str
 
 
 def _with_repair(plan: Plan, now: View) -> Plan:
-    """Repair what a plan breaks by leaving messages out, such as a conversation's beginning."""
+    """Add repairs for what a plan breaks by removing messages, such as the first user message."""
     if not any(isinstance(edit, (Drop, Fold)) for edit in plan.edits):
         return plan
     repairs = repair(apply(now.messages, plan.edits), now.dialect)
@@ -124,7 +124,7 @@ def _with_repair(plan: Plan, now: View) -> Plan:
 
 @frozen
 class _Step:
-    """What a rung did: the view that it left, its edits, and its report."""
+    """The result of one rung: the new view, the edits, and the report."""
 
     view: View
     report: RungReport

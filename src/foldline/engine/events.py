@@ -1,7 +1,7 @@
 """
-What happens to a context, as values for listeners, and never a word of its content.
+Events of a session, as values for listeners, without any content of its messages.
 
-Every attempt at a compaction gives two: it started, and it finished, however it ended.
+Every attempt at a compaction sends two: one when it starts, one when it ends, whatever the result.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from foldline.frozen import field, frozen, to_dict
 
 Trigger: TypeAlias = Literal["automatic", "manual", "requested", "overflow", "partial", "undo"]
 """
-Why something was changed: a threshold was passed, the program asked, the model asked, the provider
-said "too long", a part was named, or a compaction was taken back.
+Why a view changed: a threshold was passed, the program called ``compact``, the model requested it,
+the provider reported an overflow, a span was selected, or a compaction was undone.
 """
 
 Level: TypeAlias = Literal["calm", "warn", "due", "over"]
-"""How full the window is: below the warning, past it, past the threshold, past the limit."""
+"""Level of pressure: below the warning, above it, above the threshold, above the limit."""
 
 
 @frozen
@@ -26,9 +26,9 @@ class Pressure:
     """
     How full the window is.
 
-    ``tokens`` is what the messages take by the provider's own count, as far as that is known, and
-    ``limit`` the most that they may take. ``fraction`` is of the effective window, with system
-    prompt and tools. ``until`` is how many tokens may be appended before a compaction is made.
+    ``tokens`` is the size of the messages, by the provider's own count where that is known, and
+    ``limit`` their largest size. ``fraction`` is of the effective window, with system
+    prompt and tools. ``until`` is how many tokens may be appended before the next compaction.
     """
 
     tokens: int
@@ -41,9 +41,9 @@ class Pressure:
 @frozen
 class Event:
     """
-    Something that happened in a session.
+    An event of a session.
 
-    ``time`` is in seconds since 1970. ``number`` is the same for events that belong together.
+    ``time`` is in seconds since 1970. ``number`` is the same for the events of one compaction.
     """
 
     kind: ClassVar[str] = "event"
@@ -62,9 +62,9 @@ class Event:
 @frozen
 class CompactionStarted(Event):
     """
-    A compaction is about to be tried, or one to be taken back.
+    A compaction, or the undo of one, is about to start.
 
-    ``tokens`` is what the ``messages`` messages take, ``limit`` what they may take.
+    ``tokens`` is the size of the ``messages`` messages, ``limit`` their largest size.
     """
 
     kind: ClassVar[str] = "compaction.started"
@@ -81,8 +81,8 @@ class CompactionFinished(Event):
     """
     A compaction ended.
 
-    ``receipt`` tells how; it is None when an exception or a cancellation ended it, whose kind
-    ``error`` names. ``seconds`` is how long it took, answers of a model included.
+    ``receipt`` describes the result; it is None when an exception or a cancellation ended it,
+    whose type ``error`` names. ``seconds`` is the duration, model calls included.
     """
 
     kind: ClassVar[str] = "compaction.finished"
@@ -98,7 +98,7 @@ class CompactionFinished(Event):
         return "interrupted" if self.receipt is None else self.receipt.status
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the event as JSON values; of what is recalled only the handles."""
+        """Return the event as JSON values; ``recall`` lists handles only."""
         values = {
             "event": self.kind,
             "session": self.session,
@@ -119,7 +119,7 @@ class CompactionFinished(Event):
 
 @frozen
 class ContextWarning(Event):
-    """The window became fuller than a threshold; sent once each time that one is passed."""
+    """The pressure rose above a threshold; sent once per crossing."""
 
     kind: ClassVar[str] = "context.warning"
 
@@ -129,10 +129,10 @@ class ContextWarning(Event):
 @frozen
 class ToolOutputBounded(Event):
     """
-    A tool output was cut when it was recorded.
+    A tool output was truncated when it was recorded.
 
-    ``handles`` names what was cut, ``tokens_before`` and ``tokens_after`` what the messages with
-    it took and take.
+    ``handles`` recall the whole outputs; ``tokens_before`` and ``tokens_after`` are the sizes of
+    their messages.
     """
 
     kind: ClassVar[str] = "output.bounded"
@@ -147,8 +147,8 @@ class MemoryPrepared(Event):
     """
     A summary was prepared in the background.
 
-    It stands for what the first ``messages`` messages show; ``tokens`` is the size of its
-    snapshots. A model was called ``requests`` times, for ``usd`` US dollars as far as known.
+    It replaces the first ``messages`` messages of the view; ``tokens`` is the size of its
+    snapshots. It took ``requests`` model calls and ``usd`` US dollars, as far as known.
     """
 
     kind: ClassVar[str] = "memory.prepared"

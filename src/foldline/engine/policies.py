@@ -27,7 +27,7 @@ THRIFT = Economy()
 
 
 LAST_RESORT = (Rung(Window(), 1.0), Rung(Truncate(), 1.0))
-"""The rungs with which every ladder ends."""
+"""The last rungs of every ladder."""
 
 
 def default(
@@ -53,9 +53,9 @@ def default(
         act_at: Fraction from which the old groups are folded.
         only: Tools whose results may be cleared; None for all.
         never: Tools whose results are never cleared.
-        gain_tokens: The least that clearing has to free, in tokens.
+        gain_tokens: Minimum that clearing must free, in tokens.
         gain_fraction: The same as a fraction of the effective window.
-        economy: When a session folds because that is cheaper; None for never.
+        economy: When a session folds early because that is cheaper; None for never.
     """
     gain = (gain_tokens, gain_fraction)
     return Policy(
@@ -72,7 +72,7 @@ def default(
 
 
 def salient(tail: float = TAIL, act_at: float = ACT_AT) -> Policy:
-    """Fold at once: the most of what matters in the fewest tokens."""
+    """Summarize without clearing first: the most important content in the fewest tokens."""
     fold = Rung(Summarize(Keep("target", tail)), act_at)
     return Policy("salient", (Rung(Reasoning(), act_at), fold, *LAST_RESORT))
 
@@ -106,7 +106,7 @@ def fraction(preserve: float = 0.3, trigger: float = 0.7) -> Policy:
     """
     Split the history by tokens and keep the newest ``preserve`` of it verbatim.
 
-    Of a history that is larger than the window, that fraction of the window stays.
+    For a history larger than the window, the fraction is of the window.
     """
     rung = Rung(Summarize(Keep("share", preserve), share=1.0), trigger)
     further = (Rung(Summarize(), trigger), *LAST_RESORT)
@@ -114,7 +114,7 @@ def fraction(preserve: float = 0.3, trigger: float = 0.7) -> Policy:
 
 
 def window() -> Policy:
-    """Drop the oldest groups; nothing is ranked."""
+    """Drop the oldest groups, without ranking."""
     return Policy("window", LAST_RESORT)
 
 
@@ -129,7 +129,7 @@ def policy(name: str | Policy = "default", **tuning: Any) -> Policy:
     Return a policy.
 
     Args:
-        name: One of `POLICIES`, or a policy, which is returned as it is.
+        name: A key of `POLICIES`, or a policy, which is returned unchanged.
         **tuning: Arguments of the policy of that name.
 
     Raises:
@@ -147,60 +147,60 @@ def policy(name: str | Policy = "default", **tuning: Any) -> Policy:
         raise BudgetError(f"Policy {name}: {error}.") from error
 
 
-TAILED: Final = {
+TAIL_READERS: Final = {
     "fraction": ("default", "salient", "fraction"),
     "newest": ("keep_recent", "rounds"),
 }
-"""Which policies read which setting of the tail."""
+"""Policies that read each setting of ``tail``."""
 
 
 def configure(config: Config, chosen: str | Policy | None = None) -> Policy:
     """
     Return the policy that a configuration and an argument describe together.
 
-    A name takes the place of the one in the configuration, which tunes it all the same: its
-    thresholds, what stays and what is cleared. A policy that was made already is taken as it is,
-    but that the results of tools which the configuration protects are never cleared.
+    A name overrides the one in the configuration, whose thresholds, tail and clearing settings
+    still apply. Of the configuration, a policy object takes only the tools whose results are
+    never cleared.
 
     Args:
-        config: Names the policy, its thresholds, and what stays.
-        chosen: A policy or its name, instead of the one that ``config`` names.
+        config: The policy name, thresholds, and tail and clearing settings.
+        chosen: A policy or its name, instead of the one in ``config``.
 
     Raises:
         BudgetError: The name is unknown, or the policy does not read a setting of ``tail``.
     """
     if isinstance(chosen, Policy):
-        return _protecting(chosen, config.clearing.never)
+        return _protect_tools(chosen, config.clearing.never)
     name = config.policy if chosen is None else chosen
     return policy(name, **(tuning(config, name) if name in POLICIES else {}))
 
 
-def _protecting(made: Policy, never: Collection[str]) -> Policy:
-    """Return a policy that never clears the results of some tools either."""
+def _protect_tools(policy: Policy, never: Collection[str]) -> Policy:
+    """Return the policy with more tools whose results are never cleared."""
     if not never:
-        return made
+        return policy
     rungs = tuple(
         replace(rung, strategy=replace(rung.strategy, never=(*rung.strategy.never, *never)))
         if isinstance(rung.strategy, Clear)
         else rung
-        for rung in made.rungs
+        for rung in policy.rungs
     )
-    return replace(made, rungs=rungs)
+    return replace(policy, rungs=rungs)
 
 
 def tuning(config: Config, name: str) -> dict[str, Any]:
     """
-    Return the arguments that a configuration gives a policy.
+    Return the arguments of a policy that a configuration sets.
 
     Args:
         config: The configuration.
-        name: Of the policy, one of `POLICIES`.
+        name: Name of the policy, a key of `POLICIES`.
 
     Raises:
         BudgetError: The policy does not read a setting of ``tail``.
     """
     at, tail = config.thresholds, config.tail
-    for setting, users in TAILED.items():
+    for setting, users in TAIL_READERS.items():
         if getattr(tail, setting) is not None and name not in users:
             raise BudgetError(
                 f"The policy {name} does not read tail.{setting}.",
@@ -214,7 +214,7 @@ def tuning(config: Config, name: str) -> dict[str, Any]:
         "gain_tokens": clearing.gain_tokens,
         "gain_fraction": clearing.gain_fraction,
     }
-    # It acts early by itself; a threshold that is not set leaves it at that.
+    # The policy "fraction" has an earlier default, which only a threshold that is set replaces.
     early = None if at.act_at == ACT_AT else at.act_at
     act, economy = {"act_at": at.act_at}, {"economy": config.economy}
     read: dict[str, dict[str, Any]] = {
@@ -226,5 +226,5 @@ def tuning(config: Config, name: str) -> dict[str, Any]:
         "fraction": {"preserve": tail.fraction, "trigger": early},
         "window": {},
     }
-    # Without a given tail the policy keeps its own.
+    # A setting that is None leaves the default of the policy.
     return {key: value for key, value in read[name].items() if value is not None}

@@ -1,4 +1,4 @@
-"""The receipt: what a compaction did, why, what it saved, and where everything is recalled."""
+"""The receipt: what a compaction did, why, what it saved, and the handles for recall."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from foldline.values.view import View
 @frozen
 class Receipt:
     """
-    The account of one compaction.
+    The record of one compaction.
 
-    Token counts are of messages only, measured by ``counter``; ``overhead`` is what the system
-    prompt and tool schemas take besides. ``recall`` maps every handle to a few words about what
-    it holds. ``kept_prefix`` is how many messages at the start are exactly what they were, so that
-    a provider's prompt cache still holds them. ``spent`` is what the model calls took,
-    ``evicted`` which files are out of sight now. ``needed`` is how many tokens must stay, where
-    that is more than the budget and the compaction failed; else 0.
+    Token counts are of messages only, measured by ``counter``; ``overhead`` is the size of the
+    system prompt and tool schemas. ``recall`` maps every handle to a short description of its
+    content. ``kept_prefix`` is how many messages at the start are byte-identical, so that
+    a provider's prompt cache still holds them. ``spent`` is the cost of the model calls,
+    ``evicted`` the files that are no longer in view. ``needed`` is how many tokens must stay,
+    where that exceeds the budget and the compaction failed; else 0.
     """
 
     status: Status
@@ -97,16 +97,17 @@ def build_receipt(
     memory: Prepared | None = None,
 ) -> Receipt:
     """
-    Make the receipt of a compaction.
+    Build the receipt of a compaction.
 
     Args:
-        before: The view that was to be made smaller.
-        outcome: What became of it.
-        budget: What the messages were allowed.
+        before: The view before the compaction.
+        outcome: The result of the compaction.
+        budget: The budget of the messages.
         policy: The name of the policy.
-        handles: Handle by id.
+        handles: Handle by message id.
         warnings: Sentences for the caller.
-        memory: What had been prepared, where the edits begin with it: it was accounted for then.
+        memory: The prepared summary with which the edits begin, if any; its cost and handles are
+            taken from it.
     """
     after = outcome.view
     prepared = memory or Prepared((), (), before.dialect, 0, 0.0)
@@ -137,10 +138,10 @@ def recallable(
     edits: Iterable[Edit], originals: Mapping[str, Message], handles: Mapping[str, str]
 ) -> dict[str, str]:
     """
-    Name everything that edits took out of sight.
+    Describe everything that edits removed from view.
 
     Returns:
-        A few words by handle.
+        A short description by handle.
     """
     out: dict[str, str] = {}
     for edit in edits:
@@ -148,19 +149,19 @@ def recallable(
             case Rewrite(message=number) if number in originals:
                 message = originals[number]
                 handle = part_handle(handles.get(number, number), message, edit.part)
-                out[edit.handle or handle] = _part_words(message, edit.part)
+                out[edit.handle or handle] = _describe_part(message, edit.part)
             case Drop(messages=removed) | Fold(messages=removed):
                 if isinstance(edit, Fold) and edit.kind != "repair":
-                    handle = _alone(edit.snapshot.id, handles)
+                    handle = _find_unique_handle(edit.snapshot.id, handles)
                     out[handle] = f"the {len(removed)} messages of a snapshot"
                 for number in removed:
                     if number in originals:
-                        out[handles.get(number, number)] = _words(originals[number])
+                        out[handles.get(number, number)] = _describe(originals[number])
     return out
 
 
-def _alone(number: str, handles: Mapping[str, str]) -> str:
-    """Return the shortest handle of an id that none of the others shares."""
+def _find_unique_handle(number: str, handles: Mapping[str, str]) -> str:
+    """Return the shortest prefix of an id that no other id shares."""
     others = [other for other in near(number[:HANDLE_LENGTH], handles) if other != number]
     for length in range(HANDLE_LENGTH, len(number)):
         if not any(other.startswith(number[:length]) for other in others):
@@ -168,21 +169,21 @@ def _alone(number: str, handles: Mapping[str, str]) -> str:
     return number
 
 
-def _words(message: Message) -> str:
+def _describe(message: Message) -> str:
     if message.results:
-        return _part_words(message, 0)
+        return _describe_part(message, 0)
     calls = ", ".join(_tool(call.name) for call in message.calls)
-    # The same few words for thousands of messages: each is kept once.
+    # Thousands of messages share a few descriptions: each is stored once.
     return intern(f"{message.role} message" + (f" calling {calls}" if calls else ""))
 
 
 @lru_cache(maxsize=1_000)
 def _tool(name: str) -> str:
-    """Return the name of a tool for a receipt, which is kept: names come from a model."""
+    """Return the name of a tool, redacted: a model wrote it, and the receipt is stored."""
     return str(redact_json(name))
 
 
-def _part_words(message: Message, index: int) -> str:
+def _describe_part(message: Message, index: int) -> str:
     part = message.parts[index] if index < len(message.parts) else None
     if isinstance(part, ToolResult):
         return intern(f"result of {_tool(part.name)}") if part.name else "tool result"

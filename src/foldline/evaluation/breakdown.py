@@ -1,4 +1,4 @@
-"""Where the tokens of a conversation go: by kind, tool and file, and which of them are waste."""
+"""Where the tokens of a conversation go: by kind, tool and file, and waste."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from heapq import nsmallest
 from typing import Final
 
 from foldline.frozen import frozen
-from foldline.snapshot.facts import files, signature
+from foldline.snapshot.facts import signature
+from foldline.snapshot.file_changes import files
 from foldline.values.frames import is_summary
 from foldline.values.groups import Pairing, Site, pair
 from foldline.values.messages import (
@@ -38,29 +39,29 @@ KINDS: Final = (
 )
 
 WASTE: Final = {
-    "superseded reads": "results of calls that were made again later",
-    "repeated lines": "lines of results that stood in an earlier result",
+    "superseded reads": "results of calls that were repeated later",
+    "repeated lines": "lines of results that an earlier result has",
     "old reasoning": "reasoning from before the latest user message",
-    "media": "images, sounds and documents",
+    "media": "images, audio and documents",
     "base64 text": "encoded data in results",
 }
-"""What each kind of waste is."""
+"""Description of each kind of waste."""
 
 LINE: Final = 24
-"""Characters from which a repeated line counts as waste; shorter ones repeat in any text."""
+"""Minimum length of a repeated line to count as waste; shorter ones repeat in any text."""
 
 ENCODED: Final = 400
-"""Characters from which a run without a blank counts as base64."""
+"""Minimum length of a run without white space to count as base64."""
 
 SLOTS: Final = 1 << 24
-"""Lines of a session that can be told apart; of more, some are checked twice."""
+"""Number of distinct lines tracked for a session; beyond it, some are checked twice."""
 
 _BASE64: Final = re.compile(rf"[A-Za-z0-9+/]{{{ENCODED},}}={{0,2}}")
 
 
 @frozen
 class Share:
-    """Tokens of one kind, and how many parts they are in."""
+    """Tokens of one kind, and the number of parts that hold them."""
 
     name: str
     tokens: int
@@ -69,7 +70,7 @@ class Share:
 
 @frozen
 class ToolShare:
-    """What a tool takes: its calls, how many failed, tokens of the calls and of the results."""
+    """Usage of a tool: its calls, the failed ones, tokens of the calls and of the results."""
 
     name: str
     calls: int
@@ -85,7 +86,7 @@ class ToolShare:
 
 @frozen
 class FileShare:
-    """What a file takes that tools named: operations with their number, tokens of all of them."""
+    """Usage of a file named in tool calls: operations with their number, tokens of all of them."""
 
     path: str
     operations: dict[str, int]
@@ -94,7 +95,7 @@ class FileShare:
 
 @frozen
 class Large:
-    """A message by its position, with what it is and how it begins."""
+    """A message by its position, with its role and its start."""
 
     index: int
     what: str
@@ -107,7 +108,7 @@ def by_kind(messages: Sequence[Message], counter: TokenCounter) -> tuple[Share, 
     Divide all tokens of a conversation among `KINDS`.
 
     Returns:
-        One share a kind, those without tokens left out; together all that the messages take.
+        One share per kind, without empty ones; they add up to all tokens of the messages.
     """
     tokens: dict[str, int] = defaultdict(int)
     counts: dict[str, int] = defaultdict(int)
@@ -120,7 +121,7 @@ def by_kind(messages: Sequence[Message], counter: TokenCounter) -> tuple[Share, 
 
 
 def kinds_of(message: Message, counter: TokenCounter) -> Iterator[tuple[str, int]]:
-    """Yield kinds with their tokens; together they are what the message takes."""
+    """Yield kinds with their tokens; they add up to the tokens of the message."""
     rest = counter.message(message)
     for part in message.parts:
         taken = min(rest, counter.part(part))
@@ -180,10 +181,10 @@ def waste(
     messages: Sequence[Message], counter: TokenCounter, pairing: Pairing | None = None
 ) -> tuple[Share, ...]:
     """
-    Find what the model hardly needs any more. Nothing is counted under two names.
+    Find content that the model hardly needs any more. Nothing is counted twice.
 
     Returns:
-        Results that a later same call superseded, lines of results that stood in an earlier one,
+        Results superseded by a later identical call, lines of results that an earlier one has,
         reasoning from before the latest user message, and media and base64 text.
     """
     stale = find_superseded(messages, pairing)
@@ -216,7 +217,7 @@ def waste(
 def exchanges(
     messages: Sequence[Message], pairing: Pairing | None = None
 ) -> Iterator[tuple[ToolCall, ToolResult | None]]:
-    """Yield every call with its result, None where there is none."""
+    """Yield every call with its result, or None if it has none."""
     pairing = pairing or pair(messages)
     sites = sorted((*pairing.answers, *pairing.open), key=lambda s: (s.message, s.part))
     for site in sites:
@@ -228,7 +229,7 @@ def exchanges(
 
 
 def find_superseded(messages: Sequence[Message], pairing: Pairing | None = None) -> set[Site]:
-    """Find the results whose call was made again later with the same arguments."""
+    """Find the results whose call was repeated later with the same arguments."""
     newest: dict[tuple[str, str], Site] = {}
     stale: set[Site] = set()
     for call, result in (pairing or pair(messages)).answers.items():
@@ -255,7 +256,7 @@ def _kind(part: Part, message: Message) -> str:
 
 
 def home_kind(message: Message) -> str:
-    """Return the kind of what a message takes besides its parts, and of its plain texts."""
+    """Return the kind of a message's plain texts, and of its overhead beyond its parts."""
     if message.role == "tool" or (message.results and not message.is_from_user()):
         return "tool results"
     is_summarized = message.role == "user" and (is_snapshot(message) or is_summary(message.text))
@@ -266,7 +267,7 @@ def _find_repeated(texts: Sequence[str]) -> Iterator[list[str]]:
     """
     Yield for each text its lines that an earlier text had.
 
-    Lines are remembered by their hash, and only those that may come twice: all lines of a long
+    Lines are stored by hash, and only those that may repeat: all lines of a long
     session would take several times its memory.
     """
     met, twice = bytearray(SLOTS), set[int]()
@@ -285,7 +286,7 @@ def _find_repeated(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines that count as repeated where they stood before."""
+    """Yield the lines that count when repeated."""
     for line in text.split("\n"):
         bare = line.strip()
         if len(bare) >= LINE:
@@ -309,7 +310,7 @@ def _media(message: Message) -> Iterator[Media]:
 def _result_names(
     messages: Sequence[Message], pairing: Pairing, positions: set[int]
 ) -> dict[int, str]:
-    """Return the tools whose results a message holds, by its position."""
+    """Return the tools whose results each message holds, by its position."""
     names: dict[int, list[str]] = defaultdict(list)
     for call, result in pairing.answers.items():
         part = messages[call.message].parts[call.part]
@@ -326,7 +327,7 @@ def _what(message: Message, results: str) -> str:
 
 
 def _text(message: Message) -> str:
-    """Return the beginning of what a message says."""
+    """Return the start of the text of a message."""
     for part in message.parts:
         match part:
             case Text() | Thinking() | ToolResult() if part.text.strip():
@@ -341,10 +342,10 @@ def _text(message: Message) -> str:
 @frozen
 class TokenStats:
     """
-    What is known about a conversation; all numbers are tokens unless they count something.
+    Statistics of a conversation; numbers are tokens unless they count items.
 
-    ``tokens`` is what the messages take, ``system`` and ``tool_schemas`` what is sent besides.
-    ``reported`` is what a provider counted for the newest request that says so.
+    ``tokens`` are those of the messages; ``system`` and ``tool_schemas`` are sent in addition.
+    ``reported`` is the usage that a provider reported for the newest request.
     """
 
     tokens: int
@@ -360,17 +361,17 @@ class TokenStats:
     waste: tuple[Share, ...]
 
 
-def measure(there: Transcript, counter: TokenCounter, top: int) -> TokenStats:
+def measure(transcript: Transcript, counter: TokenCounter, top: int) -> TokenStats:
     """Measure a conversation; lists have at most ``top`` entries."""
-    messages = there.messages
+    messages = transcript.messages
     pairing = pair(messages)
     usage = next((m.usage for m in reversed(messages) if m.usage is not None), None)
     return TokenStats(
         tokens=counter.messages(messages),
         messages=len(messages),
-        system=counter.overhead(there.system, ()),
-        tool_schemas=counter.overhead("", there.tools),
-        schemas=len(there.tools),
+        system=counter.overhead(transcript.system, ()),
+        tool_schemas=counter.overhead("", transcript.tools),
+        schemas=len(transcript.tools),
         reported=usage,
         kinds=by_kind(messages, counter),
         tools=by_tool(messages, counter, pairing)[:top],

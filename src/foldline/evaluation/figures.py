@@ -1,4 +1,4 @@
-"""How numbers, shares, sizes, prices and times are written for people."""
+"""Format numbers, shares, sizes, prices and times for display."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 _LAST: Final = 253_402_128_000.0
-"""The end of the year 9999 but for a day of time zones, in seconds since 1970."""
+"""The end of the year 9999, less a day for time zones, in seconds since 1970."""
 
 
 def plural(number: int, noun: str) -> str:
@@ -31,7 +31,7 @@ def size(count: int) -> str:
 
 
 def brief(number: float) -> str:
-    """Write a number in a few characters: ``812``, ``12.3k``, ``1.2M``."""
+    """Write a number briefly: ``812``, ``12.3k``, ``1.2M``."""
     for least, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if number >= least:
             value = number / least
@@ -40,24 +40,24 @@ def brief(number: float) -> str:
 
 
 def money(usd: float | None) -> str:
-    """Write US dollars: ``$0.0042``, ``$12.30``; a dash where they are not known."""
+    """Write US dollars: ``$0.0042``, ``$12.30``; a dash if unknown."""
     if usd is None:
         return "–"
     return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"
 
 
 def moment(seconds: float) -> datetime:
-    """Turn seconds since 1970 into a time; one that no calendar has becomes the nearest."""
+    """Convert seconds since 1970 into a time; one outside the calendar becomes the nearest."""
     return datetime.fromtimestamp(min(max(seconds, 0.0), _LAST), UTC)
 
 
 def local_time(seconds: float) -> str:
-    """Write seconds since 1970 as a date and a time of day where this machine is."""
+    """Write seconds since 1970 as a date and time of day in the local time zone."""
     return f"{moment(seconds).astimezone():%Y-%m-%d %H:%M}"
 
 
 def parse_whole(text: str) -> int | None:
-    """Read a whole number from 0 on, of at most nine digits; None where a text is none."""
+    """Read a non-negative whole number of at most nine digits; None if the text is not one."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 

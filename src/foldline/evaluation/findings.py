@@ -1,4 +1,4 @@
-"""What the measurements say: aggregates with their confidence intervals, as sections."""
+"""Aggregate measurements with confidence intervals, as report sections."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from foldline.models.info import Prices
 
 RESAMPLES = 2_000
 SEED = 7
-"""Where the draws begin: the same values give the same interval."""
+"""Seed of the resampling: the same values give the same interval."""
 
 SURE = 0.95
-"""How much of the resampled means an interval holds, a fraction."""
+"""Confidence level of an interval, a fraction."""
 
 
 @frozen
 class Estimate:
-    """A mean with the ends of its interval; ``count`` is how many values it is of."""
+    """A mean with its interval; ``count`` is the number of values."""
 
     mean: float
     low: float
@@ -36,7 +36,7 @@ class Estimate:
     count: int
 
     def __str__(self) -> str:
-        if self.low == self.high:  # of one session nothing follows for others
+        if self.low == self.high:  # one session gives no interval
             return f"{self.mean:.3f}"
         return f"{self.mean:.3f} ({self.low:.3f}–{self.high:.3f})"
 
@@ -52,16 +52,16 @@ def estimate_clustered(
 
     Args:
         values: The values of each cluster, by its name.
-        resamples: How often to draw.
+        resamples: Number of resamples.
 
     Returns:
-        The mean of all values with its percentile interval; None without a value.
+        The mean of all values with its percentile interval; None without values.
     """
     sums = [(sum(found), len(found)) for _, found in sorted(values.items()) if found]
     if not sums:
         return None
     total, count = sum(s for s, _ in sums), sum(n for _, n in sums)
-    draw = random.Random(SEED)  # noqa: S311  # no secret: the same interval on every run
+    draw = random.Random(SEED)  # noqa: S311  # not a secret: the same interval on every run
     means = sorted(_resampled_mean(draw.choices(sums, k=len(sums))) for _ in range(resamples))
     cut = (1 - SURE) / 2
     low, high = means[int(cut * resamples)], means[min(resamples - 1, int((1 - cut) * resamples))]
@@ -95,17 +95,17 @@ def estimate_mean(scores: Iterable[Score], measure: str) -> Estimate | None:
 
 
 def names(scores: Iterable[Score], of: str) -> list[str]:
-    """List the methods, goals or sources of scores, in the order of the scores."""
+    """List the methods, goals or sources of scores, in their order."""
     return list(dict.fromkeys(getattr(score, of) for score in scores))
 
 
 def select(scores: Iterable[Score], **criteria: str) -> list[Score]:
-    """Choose scores by their fields, such as ``method="Foldline default", goal="5%"``."""
+    """Select scores by their fields, such as ``method="Foldline default", goal="5%"``."""
     return [s for s in scores if all(getattr(s, key) == name for key, name in criteria.items())]
 
 
 def overview(scores: Sequence[Score], title: str, measure: str = "need") -> ReportTable:
-    """Return the table of methods and budgets, a measure with its interval in every cell."""
+    """Return a table of methods and budgets, with a measure and its interval in every cell."""
     goals = names(scores, "goal")
     rows = []
     for method in names(scores, "method"):
@@ -118,7 +118,7 @@ def overview(scores: Sequence[Score], title: str, measure: str = "need") -> Repo
 
 
 def details(scores: Sequence[Score], title: str = "", by: str = "method") -> ReportTable:
-    """Return the table of all measures, a row for every budget and method, or source."""
+    """Return a table of all measures, with a row per budget and method, or source."""
     rows = []
     for goal in names(scores, "goal"):
         for name in names(scores, by):
@@ -166,16 +166,16 @@ def _bars(scores: Sequence[Score], name: str, title: str, by: str, labels: Seque
 
 
 MOST_BROKEN = 5
-"""How many broken promises are quoted."""
+"""Maximum number of broken promises quoted."""
 
 
 def retention(scores: Sequence[Score], mine: str) -> ReportSection:
     """
-    Report what is kept.
+    Report retention.
 
     Args:
-        scores: Of every cut, budget and method.
-        mine: The method that is shown by source.
+        scores: Scores of every cut, budget and method.
+        mine: The method to break down by source.
     """
     own = select(scores, method=mine)
     sessions = len(names(scores, "session"))
@@ -187,8 +187,8 @@ def retention(scores: Sequence[Score], mine: str) -> ReportSection:
         plots.append(source_plot(own, "kept-by-source", f"{mine}: what is kept, by source"))
     text = (
         f"{cuts} cuts through {sessions} sessions. At a cut, everything before it is compacted; "
-        "what counts is how many of the identifiers that the assistant went on to use, without "
-        "being told again, are still there."
+        "counted are those identifiers that the assistant used afterwards, without seeing "
+        "them again, that are still there."
     )
     return ReportSection("retention", "What is kept", text, tuple(tables), tuple(plots))
 
@@ -206,7 +206,7 @@ def validity(observations: Sequence[RetentionObservation]) -> ReportSection:
     examples = [f"- {seen.score.session}: {seen.made.broken}" for seen in broken[:MOST_BROKEN]]
     text = (
         "Every compaction was checked against what Foldline promises: valid for its provider, "
-        "pairs together, smaller and within the budget, the task in sight, everything that was "
+        "pairs together, smaller and within the budget, the task in view, everything that was "
         "removed recalled exactly."
     )
     goal = Goal("compactions that break a promise", float(len(broken)), "", most=0.0)
@@ -216,7 +216,7 @@ def validity(observations: Sequence[RetentionObservation]) -> ReportSection:
 
 
 def speed(observations: Sequence[RetentionObservation]) -> ReportSection:
-    """Report the processor time of making a history smaller, in milliseconds per MB."""
+    """Report the processor time of compacting a history, in milliseconds per MB."""
     rows = []
     for method in dict.fromkeys(seen.score.method for seen in observations):
         seen = [one for one in observations if one.score.method == method]
@@ -224,7 +224,7 @@ def speed(observations: Sequence[RetentionObservation]) -> ReportSection:
         megabytes = sum(one.characters for one in seen) / 1e6
         rows.append((method, len(seen), round(megabytes, 2), round(seconds / megabytes * 1e3, 1)))
     table = ReportTable("", ("method", "runs", "MB", "ms per MB"), tuple(rows))
-    text = "Processor time, counting of tokens included; a megabyte is a million characters."
+    text = "Processor time, including token counting; a megabyte is a million characters."
     return ReportSection("speed", "What it takes", text, (table,))
 
 
@@ -232,11 +232,11 @@ def price(
     measured: Sequence[RecordingResult], prices: Prices, model: str, window: int
 ) -> ReportSection | None:
     """
-    Report what the sessions would have cost; None where none is long enough.
+    Report what the sessions would have cost; None if none is long enough.
 
     Args:
         measured: The files.
-        prices: Of the model, in US dollars.
+        prices: Prices of the model, in US dollars.
         model: Its name.
         window: Its window in tokens.
     """
@@ -264,7 +264,7 @@ def price(
     sessions = sum(bool(one.bills) for one in measured)
     text = (
         f"{sessions} sessions replayed request by request at the prices of {model}, in a window "
-        f"of {window:,} tokens: what a request shares with the one before is read from the prompt "
-        "cache, the rest is written to it. Requests that are too long would have been refused."
+        f"of {window:,} tokens: the prefix shared with the request before is read from the prompt "
+        "cache, the rest is written to it. Requests that are too long would have been rejected."
     )
     return ReportSection("price", "What it costs", text, (ReportTable("", columns, tuple(rows)),))

@@ -1,10 +1,10 @@
 """
-The measure: what an agent used after a cut that it could only know from before the cut.
+The measure: what an agent used after a cut and could only know from before it.
 
 *Need* is every identifier that the assistant wrote in its next `HORIZON` steps, in text or tool
-arguments, that stands before the cut, and that no tool result or user message had brought back
-by then. *Deep* need is what of it does not stand in the last tenth before the cut, where any
-trimming would keep it. The system prompt is left out, for nobody removes it.
+arguments, that occurs before the cut, and that no tool result or user message had repeated
+by then. *Deep* need excludes what occurs in the last tenth before the cut, which any
+trimming would keep. The system prompt is ignored, since it is never removed.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from foldline.frozen import frozen
 from foldline.values.messages import Message, Omitted, Text, ToolCall, visible_texts
 
 FRACTIONS = (0.4, 0.6, 0.8)
-"""Where a session is cut, as fractions of its characters: the agent acted on its whole history."""
+"""Positions of the cuts, as fractions of a session's characters."""
 
 HORIZON = 30
-"""Steps of the assistant after a cut that are looked at."""
+"""Number of steps of the assistant after a cut that are examined."""
 
 TAIL = 0.1
-"""What is not deep, as a fraction of the characters before the cut."""
+"""The part before a cut that is not deep, as a fraction of its characters."""
 
 LEAST_DEEP = 3
-"""Deep identifiers from which on a cut says something."""
+"""Minimum number of deep identifiers for a cut to count."""
 
 SHORTEST, LONGEST = 4, 120
-"""Characters of an identifier."""
+"""Maximum length of an identifier, in characters."""
 
 _IDENTIFIER = re.compile(
     r"(?:[\w.@~+-]{0,160}/){1,160}[\w.@+-]{1,160}"  # paths
@@ -40,7 +40,7 @@ _IDENTIFIER = re.compile(
     r"|\b[0-9a-f]{7,40}\b"  # hashes
     r"|\b\d{3,160}\b"  # numbers
 )
-"""Every repetition has a bound above `LONGEST`: no text takes longer than its length allows."""
+"""Every repetition has a bound above `LONGEST`, so that matching takes linear time."""
 
 _AROUND = ".,:;()[]{}'\""
 
@@ -48,9 +48,9 @@ _AROUND = ".,:;()[]{}'\""
 @frozen
 class CutPoint:
     """
-    A place in a session, with what was needed after it.
+    A cut in a session, with the identifiers needed after it.
 
-    ``at`` is how many messages stand before it, ``fraction`` where in the session that is.
+    ``at`` is the number of messages before it, ``fraction`` its position in the session.
     """
 
     at: int
@@ -66,7 +66,7 @@ def identifiers(text: str) -> set[str]:
 
 
 def render_message(message: Message) -> str:
-    """Return what a message says: its texts, its calls with their arguments, its results."""
+    """Return the text of a message: its texts, calls with arguments, and results."""
     if message.role == "assistant":
         texts = [part.text for part in message.parts if isinstance(part, Text)]
         calls = (part for part in message.parts if isinstance(part, ToolCall))
@@ -75,18 +75,18 @@ def render_message(message: Message) -> str:
 
 
 def _plain(arguments: str) -> str:
-    """Read line feeds and quotes that JSON had to escape."""
+    """Unescape line feeds and quotes in JSON."""
     return arguments.replace("\\n", "\n").replace('\\"', '"')
 
 
 def render_history(messages: Sequence[Message]) -> str:
-    """Return what a model reads in messages, as one text."""
+    """Return the text of messages as a model reads it."""
     visible = (m for m in messages if not all(isinstance(part, Omitted) for part in m.parts))
     return "\n".join(f"[{message.role}] {render_message(message)}" for message in visible)
 
 
 def without_system(messages: Sequence[Message]) -> list[Message]:
-    """Return messages without those of the system."""
+    """Return messages without system messages."""
     return [message for message in messages if message.role != "system"]
 
 
@@ -94,15 +94,15 @@ def cuts(
     messages: Sequence[Message], fractions: Sequence[float] = FRACTIONS, horizon: int = HORIZON
 ) -> Iterator[CutPoint]:
     """
-    Cut a session where the assistant is about to speak, and find what it needed then.
+    Cut a session before messages of the assistant, and find what it needed afterwards.
 
     Args:
         messages: The whole session.
-        fractions: Where to cut; the next place at which the assistant speaks is taken.
-        horizon: Steps of the assistant that are looked at.
+        fractions: Where to cut; each cut moves to the next message of the assistant.
+        horizon: Number of steps of the assistant that are examined.
 
     Yields:
-        Cuts after which something was needed from deep in the history.
+        Cuts after which something from deep in the history was needed.
     """
     texts = [render_message(message) for message in messages]
     for fraction in fractions:
@@ -135,10 +135,10 @@ def _need(messages: Sequence[Message], texts: Sequence[str], at: int, horizon: i
         steps += 1
         if steps >= horizon:
             break
-    there, instructions = list[str](), list[str]()
+    conversation, instructions = list[str](), list[str]()
     for message, text in zip(messages[:at], texts, strict=False):
-        (instructions if message.role == "system" else there).append(text)
-    return (used & identifiers("\n".join(there))) - identifiers("\n".join(instructions))
+        (instructions if message.role == "system" else conversation).append(text)
+    return (used & identifiers("\n".join(conversation))) - identifiers("\n".join(instructions))
 
 
 def _newest(messages: Sequence[Message], texts: Sequence[str], at: int) -> list[str]:

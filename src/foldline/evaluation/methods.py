@@ -1,4 +1,4 @@
-"""The ways to shorten a history that are compared."""
+"""The compared methods to shorten a history."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
 
 LONGEST = 300
-"""Characters of a sentence."""
+"""Maximum length of a sentence, in characters."""
 
 
 def broken_promise(result: Compaction[Any], counter: TokenCounter) -> str:
@@ -26,11 +26,11 @@ def broken_promise(result: Compaction[Any], counter: TokenCounter) -> str:
     Check a compaction of a recorded session.
 
     Args:
-        result: What `foldline.api.compact_transcript` returned.
-        counter: What counted.
+        result: The result of `foldline.api.compact_transcript`.
+        counter: The counter of the compaction.
 
     Returns:
-        The sentence that names the promise and where it is broken; "" where all hold.
+        A sentence that names the broken promise and the place; "" if all hold.
     """
     try:
         check_transcript(result, counter)
@@ -40,16 +40,16 @@ def broken_promise(result: Compaction[Any], counter: TokenCounter) -> str:
 
 
 CLEARED: Final = "[cleared]"
-"""What stands for a tool result that was cleared."""
+"""The text that replaces a cleared tool result."""
 
 
 @frozen
 class ShortenedHistory:
     """
-    A history made smaller.
+    A shortened history.
 
-    ``text`` is what a model reads of it and ``seconds`` the processor time that it took.
-    ``problem`` says why nothing was kept, ``broken`` which promise does not hold; "" for neither.
+    ``text`` is what a model reads, and ``seconds`` the processor time.
+    ``problem`` explains a failure, ``broken`` a broken promise; "" if there is none.
     """
 
     text: str
@@ -60,14 +60,14 @@ class ShortenedHistory:
 
 @frozen
 class Method:
-    """A named way to bring a transcript within a budget in tokens."""
+    """A named method to shorten a transcript to a budget in tokens."""
 
     name: str
     make: Callable[[Transcript, TokenCounter, int], ShortenedHistory]
 
 
 def trimming() -> Method:
-    """Keep the newest messages, whole, as far as they fit."""
+    """Keep the newest whole messages that fit."""
     return _timed("trim to the tail", _trim)
 
 
@@ -77,9 +77,9 @@ def clearing() -> Method:
 
 
 def _timed(name: str, shorten: Callable[[Sequence[Message], TokenCounter, int], str]) -> Method:
-    def make(there: Transcript, counter: TokenCounter, budget: int) -> ShortenedHistory:
+    def make(transcript: Transcript, counter: TokenCounter, budget: int) -> ShortenedHistory:
         start = time.process_time()
-        text = shorten(there.messages, counter, budget)
+        text = shorten(transcript.messages, counter, budget)
         return ShortenedHistory(text, time.process_time() - start)
 
     return Method(name, make)
@@ -92,17 +92,17 @@ def _trim(messages: Sequence[Message], counter: TokenCounter, budget: int) -> st
 
 def policy_method(policy: Policy, config: Config | None = None) -> Method:
     """
-    Compact with Foldline, and check what it promises.
+    Compact with Foldline, and check its promises.
 
     Args:
-        policy: The ladder.
-        config: Limits and what else may be set.
+        policy: The policy.
+        config: Limits and other settings.
     """
 
-    def make(there: Transcript, counter: TokenCounter, budget: int) -> ShortenedHistory:
+    def make(transcript: Transcript, counter: TokenCounter, budget: int) -> ShortenedHistory:
         start = time.process_time()
         limit = Budget.of_tokens(budget)
-        result = compact_transcript(there, counter, limit, policy, config=config)
+        result = compact_transcript(transcript, counter, limit, policy, config=config)
         seconds = time.process_time() - start
         broken = broken_promise(result, counter)
         if result.receipt.status == "failed":
@@ -132,7 +132,7 @@ def _clear_results(messages: Sequence[Message], counter: TokenCounter, budget: i
 
 
 def _newest(texts: Sequence[str], sizes: Sequence[int], budget: int) -> str:
-    """Join the newest texts that fit; of one that does not fit alone, its end."""
+    """Join the newest texts that fit; if the newest alone does not fit, keep its end."""
     first, used = len(texts), 0
     while first and used + sizes[first - 1] <= budget:
         first -= 1

@@ -1,9 +1,9 @@
 """
-What a session costs, replayed request by request with the prompt cache modelled.
+The cost of a session, replayed request by request with a model of the prompt cache.
 
-Before each answer of the assistant, a way of managing the context decides what is sent. What a
-request shares with the beginning of the one before is read from the cache, the rest is written to
-it, and the recorded answer is paid as output. No gap between requests outlives the cache.
+Before each answer of the assistant, a context strategy decides what is sent. The prefix that a
+request shares with the previous one is read from the cache, the rest is written to
+it, and the recorded answer is billed as output. The cache never expires between requests.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ Wire: TypeAlias = list[dict[str, Any]]
 Show: TypeAlias = Callable[[Wire], Wire]
 
 WIRE: Final = "openai-chat"
-"""The format in which sessions are replayed, whatever they were recorded in."""
+"""The format in which all sessions are replayed."""
 
 KEPT_RESULTS: Final = 3
-"""Tool results that are left when the others are cleared at every step."""
+"""Number of tool results kept when the others are cleared at every step."""
 
 
 @frozen
 class Bill:
-    """What was paid for, in tokens; ``over`` counts requests that the window could not hold."""
+    """Billed tokens; ``over`` counts requests that exceed the window."""
 
     usage: Usage
     requests: int
@@ -71,7 +71,7 @@ def clear_every_step() -> Show:
 
 
 def in_session(policy: Policy, window: int, counter: TokenCounter, config: Config) -> Show:
-    """Send what a session of Foldline shows, which compacts when it is due."""
+    """Send the view of a Foldline session, which compacts when due."""
     session = Session.open(
         None,
         "replay",
@@ -91,20 +91,20 @@ def in_session(policy: Policy, window: int, counter: TokenCounter, config: Confi
     return show
 
 
-def as_wire(there: Transcript) -> Wire:
-    """Return a conversation as messages that are sent, its system prompt left out."""
-    dialogue = [message for message in there.messages if message.role != "system"]
+def as_wire(transcript: Transcript) -> Wire:
+    """Return a conversation as wire messages, without its system prompt."""
+    dialogue = [message for message in transcript.messages if message.role != "system"]
     return dialect(WIRE).messages(apply(dialogue, repair(dialogue, WIRE)))
 
 
 def replay(history: Wire, show: Show, window: int, counter: TokenCounter) -> Bill:
     """
-    Add up what every request of a session takes.
+    Add up the tokens of every request of a session.
 
     Args:
         history: The whole session.
-        show: Decides what is sent of the history so far.
-        window: Of the model, in tokens.
+        show: Returns the messages to send for the history so far.
+        window: The window of the model, in tokens.
         counter: Counts messages.
     """
     sizes, before, bill = _Sizes(counter), Wire(), NOTHING_PAID
@@ -121,7 +121,7 @@ def replay(history: Wire, show: Show, window: int, counter: TokenCounter) -> Bil
 
 
 class _Sizes:
-    """Counts messages, each object once; it holds them, so that no other takes their place."""
+    """Counts messages, each object once; keeps references so that object ids stay unique."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter

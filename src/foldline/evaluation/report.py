@@ -1,4 +1,4 @@
-"""A report of measurements: a page of Markdown with its plots."""
+"""Write a report of measurements: a page of Markdown with plots."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Paint: TypeAlias = Callable[[Axes, Plot], Sequence[Artist]]
 
 OURS: Final = "Foldline"
-"""What the name of a series or a label begins with that is drawn in colour."""
+"""Prefix of the names of series and labels that are highlighted."""
 
 INK: Final = "#7a828c"
 ACCENT: Final = "#2f81f7"
@@ -26,7 +26,7 @@ SHADES: Final = (1.0, 0.62, 0.36, 0.22)
 
 STYLE: Final = Path(__file__).with_name("plots.mplstyle")
 WIDTH: Final = 8.0
-"""Inches; GitHub shows it as 576 points."""
+"""Width in inches; GitHub shows it as 576 points."""
 
 
 def draw(plot: Plot, paint: Paint | None = None, height: float | None = None) -> bytes:
@@ -34,28 +34,28 @@ def draw(plot: Plot, paint: Paint | None = None, height: float | None = None) ->
     Draw a plot.
 
     Args:
-        plot: What is drawn.
-        paint: Draws it into axes, and returns what the legend shows of each series; None for
-            `paint_bars`, which knows no lines, goals or logarithmic axes.
-        height: Of the picture, in inches; None for the height of its bars.
+        plot: The plot.
+        paint: Draws it into axes, and returns the legend entry of each series; None for
+            `paint_bars`, which has no lines, goals or logarithmic axes.
+        height: Height of the picture, in inches; None for the height of its bars.
 
     Returns:
         An SVG document with a transparent background.
 
     Raises:
-        InputError: It is more than plain bars, and there is no ``paint``.
+        InputError: It needs more than plain bars, and there is no ``paint``.
         MissingExtra: matplotlib is not installed.
     """
     with_scale = plot.log_x or plot.log_y or plot.goal is not None
     if paint is None and (plot.kind != "bars" or with_scale):
-        raise InputError(f"the plot {plot.name!r} is more than plain bars", field="paint")
+        raise InputError(f"the plot {plot.name!r} needs more than plain bars", field="paint")
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtra("matplotlib", "plots") from error
     with mpl.rc_context():
-        mpl.rcdefaults()  # whatever the user's own settings say
+        mpl.rcdefaults()  # ignore the user's settings
         mpl.rcParams.update(mpl.rc_params_from_file(STYLE, use_default_template=False))
         figure = Figure(figsize=(WIDTH, height or _height(plot)), layout="constrained")
         axes = figure.add_subplot()
@@ -75,7 +75,7 @@ def _height(plot: Plot) -> float:
 
 
 def paint_bars(axes: Axes, plot: Plot) -> Sequence[Artist]:
-    """Draw groups of horizontal bars, the first one on top; labels have room there."""
+    """Draw groups of horizontal bars, the first on top, with room for labels."""
     from matplotlib.patches import Patch
 
     marks: list[Artist] = []
@@ -99,12 +99,12 @@ def paint_bars(axes: Axes, plot: Plot) -> Sequence[Artist]:
     axes.set_ylim(len(plot.labels) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(plot.y)
-    axes.margins(x=0.09)  # room for the figures beside the bars
+    axes.margins(x=0.09)  # room for the figures next to the bars
     return marks
 
 
 def _colour(labels: Sequence[str], place: int) -> str:
-    """Choose the colour of a bar: ours stand out where there are others."""
+    """Choose the colour of a bar: ours are highlighted if there are others."""
     mine = [label.startswith(OURS) for label in labels]
     return GREY if any(mine) and not mine[place] else ACCENT
 
@@ -129,12 +129,12 @@ def write_pictures(
     Write the plots of sections as SVG.
 
     Args:
-        folder: Where to; it is made.
-        sections: What was measured.
+        folder: The output folder; created if missing.
+        sections: The measurements.
         paint: Draws a plot; None for `draw`.
 
     Returns:
-        Whether the plots could be drawn; without matplotlib nothing is written.
+        Whether the plots were drawn; without matplotlib nothing is written.
 
     Raises:
         OSError: A file cannot be written.
@@ -155,12 +155,12 @@ def write_report(folder: Path, head: str, sections: Sequence[ReportSection]) -> 
     Write ``report.md`` with its plots.
 
     Args:
-        folder: Where to; it is made.
-        head: Markdown that stands above the sections: a heading, and what was measured.
-        sections: What was measured.
+        folder: The output folder; created if missing.
+        head: Markdown above the sections: a heading, and the subject of the measurement.
+        sections: The measurements.
 
     Returns:
-        Whether there are plots; without matplotlib the report says how to get them.
+        Whether there are plots; without matplotlib the report explains how to get them.
 
     Raises:
         OSError: A file cannot be written.

@@ -1,4 +1,4 @@
-"""Measure how much of what an agent used later a compacted history still holds, file by file."""
+"""Measure how much of what an agent used later is left in a compacted history, file by file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
 
 ENOUGH = 0.6
-"""The fraction of the words of a source line that must stand together for it to be there."""
+"""Minimum fraction of the words of a source line on one line for it to count as kept."""
 
 _WORD = re.compile(r"\w+")
 
@@ -38,10 +38,10 @@ _WORD = re.compile(r"\w+")
 @frozen
 class RetainedUse:
     """
-    Fractions of what was needed, from 0 to 1.
+    Retained fractions of what was needed, from 0 to 1.
 
-    ``need`` and ``deep`` ask whether the identifier is there; ``line`` and ``line_deep`` whether
-    a line of the source that holds it is, with most of its words: a bare list of names earns
+    ``need`` and ``deep`` count identifiers that are kept; ``line`` and ``line_deep`` those in
+    a source line that is kept with most of its words: a bare list of names scores
     nothing.
     """
 
@@ -57,10 +57,10 @@ MEASURES = tuple(field.name for field in fields(RetainedUse))
 @frozen
 class Score:
     """
-    What one method kept at one cut.
+    The retention of one method at one cut.
 
-    ``session`` and ``source`` say whose history it was, ``goal`` what the budget is called, such
-    as "5%". ``size`` is the fraction of the characters before the cut that were really taken.
+    ``session`` and ``source`` identify the history, ``goal`` is the name of the budget, such
+    as "5%". ``size`` is the actual size as a fraction of the characters before the cut.
     """
 
     session: str
@@ -73,12 +73,12 @@ class Score:
 
 def measure_retention(text: str, source: str, cut: CutPoint) -> RetainedUse:
     """
-    Measure what a text keeps.
+    Measure what a text retains.
 
     Args:
         text: The compacted history, as a model reads it.
-        source: The history before.
-        cut: What was needed after it.
+        source: The original history.
+        cut: The cut, with what was needed after it.
     """
     found = identifiers(text)
     lines = _in_lines(text, source, cut.need)
@@ -91,7 +91,7 @@ def measure_retention(text: str, source: str, cut: CutPoint) -> RetainedUse:
 
 
 def _in_lines(text: str, source: str, expected: frozenset[str]) -> set[str]:
-    """Find the identifiers that stand in a line of the text which is a line of the source."""
+    """Find the identifiers that are in a kept line of the source."""
     places: dict[str, list[set[str]]] = defaultdict(list)
     for line in text.split("\n"):
         names = identifiers(line) & expected
@@ -111,15 +111,15 @@ def _in_lines(text: str, source: str, expected: frozenset[str]) -> set[str]:
 Limit: TypeAlias = Callable[[int], int]
 
 LEAST_CHARACTERS: Final = 20_000
-"""A conversation with fewer has no history worth compacting."""
+"""Minimum number of messages: shorter conversations are not worth compacting."""
 
 LEAST_BUDGET: Final = 200
-"""In tokens: nothing that deserves the name of a history fits into fewer."""
+"""Minimum budget, in tokens: no meaningful history fits into less."""
 
 
 @frozen
 class RetentionObservation:
-    """What one method made of the ``characters`` before one cut, and how that scores."""
+    """The result of one method on the ``characters`` before one cut, and its score."""
 
     score: Score
     characters: int
@@ -129,9 +129,9 @@ class RetentionObservation:
 @frozen
 class MeasurementPlan:
     """
-    What is measured: the methods, and budgets by the name that tables give them.
+    The methods and budgets to measure; budgets by their name in tables.
 
-    A budget turns the tokens before a cut into those that may be kept.
+    A budget maps the tokens before a cut to the number that may be kept.
     """
 
     methods: Sequence[Method]
@@ -139,27 +139,27 @@ class MeasurementPlan:
 
 
 def measure(
-    session: str, source: str, there: Transcript, counter: TokenCounter, plan: MeasurementPlan
+    session: str, source: str, transcript: Transcript, counter: TokenCounter, plan: MeasurementPlan
 ) -> Iterator[RetentionObservation]:
     """
     Measure a conversation.
 
     Args:
-        session: Which session it belongs to; a session may hold several conversations.
-        source: What kind of session it is, such as "claude-code".
-        there: The conversation, whole.
+        session: Name of its session, which may have several conversations.
+        source: Kind of session, such as "claude-code".
+        transcript: The whole conversation.
         counter: Counts its tokens.
         plan: The methods and the budgets.
 
     Yields:
-        An observation for every cut, budget and method; none where it is too short to say much.
+        An observation for every cut, budget and method; none if the conversation is too short.
     """
-    for cut in cuts(there.messages):
-        before = without_system(there.messages[: cut.at])
+    for cut in cuts(transcript.messages):
+        before = without_system(transcript.messages[: cut.at])
         text = render_history(before)
         if len(text) < LEAST_CHARACTERS:
             continue
-        prefix = there.with_messages(before)
+        prefix = transcript.with_messages(before)
         whole = counter.messages(before)
         for goal, limit in plan.goals.items():
             budget = max(LEAST_BUDGET, limit(whole))
@@ -173,10 +173,10 @@ def measure(
 
 
 LEAST_REQUESTS: Final = 10
-"""Requests from which on the price of a conversation says something."""
+"""Minimum number of requests to price a conversation."""
 
 LEAST_WINDOW: Final = 2_000
-"""In tokens."""
+"""Minimum window, in tokens."""
 
 UNCOMPACTED: Final = "no compaction"
 
@@ -184,7 +184,7 @@ UNCOMPACTED: Final = "no compaction"
 @frozen
 class Replays:
     """
-    What is replayed: policies, in a window in tokens, counted as a model does.
+    The policies to replay, the window in tokens, and the model to count for.
 
     Raises:
         BudgetError: The window is too small for any agent.
@@ -198,14 +198,14 @@ class Replays:
     def __post_init__(self) -> None:
         if self.window < LEAST_WINDOW:
             raise BudgetError(
-                f"No agent works in a window of {self.window:,} tokens.",
+                f"A window of {self.window:,} tokens is too small for any agent.",
                 hint=f"Give {LEAST_WINDOW:,} or more.",
             )
 
 
 @frozen
 class RecordingResult:
-    """What one file had to say; ``bills`` are by method, empty where it is too short."""
+    """The results of one file; ``bills`` are by method, empty if it is too short."""
 
     path: Path
     source: str
@@ -218,9 +218,9 @@ def measure_file(path: Path, plan: MeasurementPlan, replays: Replays | None) -> 
     Measure a session file.
 
     Args:
-        path: A transcript of any kind that is read.
+        path: A transcript in any supported format.
         plan: Methods and budgets.
-        replays: What to replay for its price; None for nothing.
+        replays: What to replay for the price; None to skip it.
 
     Raises:
         InputError: It cannot be read.
@@ -231,12 +231,12 @@ def measure_file(path: Path, plan: MeasurementPlan, replays: Replays | None) -> 
 def measure_recording(
     recording: Recording, path: Path, plan: MeasurementPlan, replays: Replays | None
 ) -> RecordingResult:
-    """Measure every conversation of a recording, which ``path`` names; see `measure_file`."""
+    """Measure every conversation of a recording at ``path``; see `measure_file`."""
     seen, bills = list[RetentionObservation](), dict[str, Bill]()
     for conversation in recording.conversations:
-        there = conversation.transcript
-        counter = counter_for(there, replays.model if replays else None)
-        seen += measure(str(path), recording.format, there, counter, plan)
+        transcript = conversation.transcript
+        counter = counter_for(transcript, replays.model if replays else None)
+        seen += measure(str(path), recording.format, transcript, counter, plan)
     if replays is not None:
         bills = _bills(recording, replays)
     return RecordingResult(path, recording.format, tuple(seen), bills)
@@ -257,7 +257,7 @@ def _bills(recording: Recording, replays: Replays) -> dict[str, Bill]:
 
 
 def _shows(replays: Replays, counter: TokenCounter) -> dict[str, Show]:
-    """Return a fresh `Show` for every way to manage the context, by its name."""
+    """Return a fresh `Show` for every context strategy, by its name."""
     shows: dict[str, Show] = {
         UNCOMPACTED: pricing.nothing(),
         "clear at every step": pricing.clear_every_step(),

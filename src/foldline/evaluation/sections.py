@@ -1,4 +1,4 @@
-"""What a measurement reports: tables, plots as numbers, and goals; as text and Markdown."""
+"""Results of a measurement: tables, plots as numbers, and goals; as text and Markdown."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _Part = TypeVar("_Part")
 @frozen
 class ReportTable:
     """
-    Rows of figures under their headings; None is a figure that could not be taken.
+    Rows of figures under their headings; None is a missing figure.
 
-    ``note`` stands below: what the columns mean, and in what units.
+    ``note`` goes below the table: the meaning and units of the columns.
     """
 
     title: str
@@ -46,7 +46,7 @@ class Series:
     """
     One line or one colour of bars: points as (x, y).
 
-    ``low`` and ``high`` are the ends of an interval around every y, or empty. Where bars have
+    ``low`` and ``high`` are the ends of an interval around every y, or empty. If bars have
     labels, x is the position of the label.
     """
 
@@ -66,9 +66,9 @@ class Series:
 @frozen
 class Plot:
     """
-    A picture as numbers.
+    A plot as numbers.
 
-    ``name`` is the stem of its file. ``x`` and ``y`` are what the axes show, with units.
+    ``name`` is the stem of its file. ``x`` and ``y`` are the axis labels, with units.
     ``labels`` name the groups of bars; ``goal`` is a level of y to reach.
     """
 
@@ -90,7 +90,7 @@ class Plot:
 
 @frozen
 class Goal:
-    """A measured value beside what it is to be: at most ``most``, at least ``least``."""
+    """A measured value and its bounds: at most ``most``, at least ``least``."""
 
     what: str
     value: float
@@ -100,7 +100,7 @@ class Goal:
 
     @property
     def held(self) -> bool:
-        """Whether the value is what it is to be; one that is no number never is."""
+        """Whether the value is within its bounds; NaN never is."""
         if math.isnan(self.value):
             return False
         above = self.least is None or self.value >= self.least
@@ -119,13 +119,13 @@ class ReportSection:
     goals: tuple[Goal, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the section as JSON values; a figure that is no number becomes None."""
+        """Return the section as JSON values; a figure that is not a number becomes None."""
         found: dict[str, Any] = _plain(asdict(self))
         return found
 
 
 def _plain(value: Any) -> Any:
-    """Return a value without tuples, and without numbers that JSON does not have."""
+    """Return a value without tuples, and without numbers that JSON lacks."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -136,11 +136,11 @@ def _plain(value: Any) -> Any:
 
 
 NOTHING = "–"
-"""What stands for a figure that could not be taken."""
+"""The sign for a missing figure."""
 
 
 def format_cell(cell: Cell) -> str:
-    """Write a cell: ``1,234``, ``0.931``, ``12.4``, ``–``; a text stays as it is."""
+    """Write a cell: ``1,234``, ``0.931``, ``12.4``, ``–``; text is unchanged."""
     if cell is None:
         return NOTHING
     if isinstance(cell, bool) or not isinstance(cell, (int, float)):
@@ -156,7 +156,7 @@ def format_cell(cell: Cell) -> str:
 
 
 def goal_value(goal: Goal) -> str:
-    """Write what was measured for a goal, with its unit; a count stays a whole number."""
+    """Write the measured value of a goal, with its unit; a count stays a whole number."""
     value = goal.value
     whole = math.isfinite(value) and float(value).is_integer()
     unit = f" {goal.unit}" if goal.unit else ""
@@ -164,20 +164,20 @@ def goal_value(goal: Goal) -> str:
 
 
 def is_figure(cell: Cell) -> bool:
-    """Return True if a cell may stand in a column of figures, which is aligned to the right."""
+    """Return True if a cell may be in a column of figures, which is right-aligned."""
     if isinstance(cell, str):
         return cell.lstrip("<>≤≥±$−-").replace(",", "")[:1].isdigit() or cell in ("", NOTHING)
     return True
 
 
 def _figure_columns(table: ReportTable) -> list[bool]:
-    """Return of every column whether it holds figures; without rows, none does."""
+    """Return for every column whether it holds figures; without rows, none does."""
     columns = zip(*table.rows, strict=True)
     return [all(map(is_figure, one)) for one in columns] or [False] * len(table.columns)
 
 
 def bounds(goal: Goal) -> str:
-    """Write what a goal asks for: ``≤ 60 ms/MB``, ``0.9 to 1``."""
+    """Write the bounds of a goal: ``≤ 60 ms/MB``, ``0.9 to 1``."""
     unit = f" {goal.unit}" if goal.unit else ""
     match goal.least, goal.most:
         case None, None:
@@ -191,11 +191,11 @@ def bounds(goal: Goal) -> str:
 
 
 WIDTH = 96
-"""Characters in a line of words."""
+"""Characters per line of text."""
 
 
 def as_text(section: ReportSection) -> str:
-    """Write a section: its title, its tables, and which goals are held."""
+    """Write a section: its title, its tables, and whether each goal is met."""
     parts = [section.title, *map(table_text, section.tables)]
     if section.goals:
         parts.append("\n".join(goal_line(goal) for goal in section.goals))
@@ -203,7 +203,7 @@ def as_text(section: ReportSection) -> str:
 
 
 def table_text(table: ReportTable) -> str:
-    """Write a table; columns of figures stand to the right."""
+    """Write a table; columns of figures are right-aligned."""
     rows = [table.columns, *(tuple(map(format_cell, row)) for row in table.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     right = _figure_columns(table)
@@ -219,13 +219,13 @@ def _line(row: Iterable[str], widths: list[int], right: list[bool]) -> str:
 
 
 def goal_line(goal: Goal) -> str:
-    """Write a goal in one line: whether it is held, what was measured, and what is asked for."""
+    """Write a goal in one line: whether it is met, the measured value, and the bounds."""
     verdict = "held  " if goal.held else "missed"
     return f"{verdict} {goal.what}: {goal_value(goal)} (goal {bounds(goal)})"
 
 
 LONG = 24
-"""Rows of a table beyond which only its title is shown at first."""
+"""Number of rows beyond which a table is collapsed."""
 
 _SPECIAL = re.compile(r"([\\|<>*_`\[\]])")
 _TURNS = dict.fromkeys((*range(32), 127, *range(8234, 8239), *range(8294, 8298)))
@@ -236,8 +236,8 @@ def as_markdown(section: ReportSection, pictures: str = "") -> str:
     Write a section.
 
     Args:
-        section: What was measured; its ``text`` and the notes of its tables are Markdown already.
-        pictures: The folder of the plots, relative to where the text goes; "" for none.
+        section: The section; its ``text`` and the notes of its tables are Markdown already.
+        pictures: The folder of the plots, relative to the text; "" for none.
     """
     parts = [f"## {escape(section.title)}", section.text.strip()]
     if pictures:
@@ -249,12 +249,12 @@ def as_markdown(section: ReportSection, pictures: str = "") -> str:
 
 
 def picture(plot: Plot, folder: str) -> str:
-    """Show a plot, in the colours of the reader's page; its title is the alternative text."""
+    """Write a plot that follows the page's colour scheme; its title is the alternative text."""
     return f"![{escape(plot.title)}]({folder.rstrip('/')}/{plot.name}.svg)"
 
 
 def _fold(table: ReportTable) -> str:
-    """Write a table; a long one is unfolded by the reader."""
+    """Write a table; a long one is collapsed."""
     if len(table.rows) <= LONG:
         return table_markdown(table)
     inner = table_markdown(ReportTable("", table.columns, table.rows, table.note))
@@ -276,8 +276,8 @@ def table_markdown(table: ReportTable) -> str:
 
 
 def goals_table(goals: Iterable[Goal]) -> str:
-    """List goals: what was measured, what is asked for, and whether that is held."""
-    lines = ["| goal | measured | asked for | |", "|---|--:|--:|---|"]
+    """List goals: the measured value, the bounds, and whether they are met."""
+    lines = ["| goal | measured | target | |", "|---|--:|--:|---|"]
     for goal in goals:
         verdict = "held" if goal.held else "**missed**"
         cells = (escape(goal.what), goal_value(goal), bounds(goal), verdict)
@@ -286,7 +286,7 @@ def goals_table(goals: Iterable[Goal]) -> str:
 
 
 def escape(text: str) -> str:
-    """Write a text so that Markdown shows it as it is, on one line."""
+    """Escape a text so that Markdown shows it literally, on one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()).translate(_TURNS))
 
 

@@ -1,1 +1,1 @@
-"""Wire formats and transcript files: everything between bytes and `Transcript`."""
+"""Wire formats and transcript files: conversion between bytes and `Transcript`."""

@@ -1,4 +1,4 @@
-"""Where lines stand in a changed session file: their order, their links to parents, new ones."""
+"""The lines of a changed session file: their order, their parent links, and new lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from foldline.frozen import frozen
 from foldline.values.messages import Message
 
 Slot: TypeAlias = int | Message
-"""A line of the file as it was, by its number, or a message that has no line yet."""
+"""A line of the original file, by number, or a message that has no line yet."""
 
 Places: TypeAlias = Mapping[str, tuple[int, ...]]
 """The lines of each message by its id, in the order of the conversation."""
@@ -18,7 +18,7 @@ Places: TypeAlias = Mapping[str, tuple[int, ...]]
 
 @frozen
 class Arrangement:
-    """The slots of a changed file in order, and which lines no longer stand where they stood."""
+    """The slots of a changed file in order, and the lines that moved."""
 
     slots: tuple[Slot, ...]
     moved: frozenset[int] = frozenset()
@@ -28,18 +28,18 @@ def arrange(
     slots: Sequence[Slot], places: Places, messages: Sequence[Message], start: int = 0
 ) -> Arrangement:
     """
-    Bring a file into the order of a changed conversation.
+    Arrange a file in the order of a changed conversation.
 
-    Lines that belong to no message of the conversation stay. Lines of messages that were left out
-    go. New messages, and the fewest possible old ones whose order changed, come right before the
-    first line of the next message that stays.
+    Lines that belong to no message of the conversation are kept. Lines of removed messages are
+    dropped. New messages, and the smallest possible set of old ones whose order changed, are
+    placed directly before the first line of the next unmoved message.
 
     Args:
         slots: The file.
-        places: Where the messages stood.
-        messages: The conversation as it is now.
-        start: The first line of the conversation proper; what stands before it belongs to an
-            earlier one too, and nothing new is put there.
+        places: The lines of each message in the file.
+        messages: The changed conversation.
+        start: The first line of this conversation; lines before it are shared with an earlier
+            one, and nothing is inserted there.
     """
     ordered = _longest_ordered(places, messages)
     anchors = frozenset(slot for slot in slots if isinstance(slot, int) and slot >= start)
@@ -62,7 +62,7 @@ def arrange(
 
 
 def _longest_ordered(places: Places, messages: Sequence[Message]) -> frozenset[str]:
-    """Choose the largest set of messages that are still in the order of the file."""
+    """Choose the largest set of messages whose order matches the file."""
     rank = {key: number for number, key in enumerate(places)}
     keys = [message.id for message in messages if message.id in rank]
     tails: list[int] = []
@@ -83,7 +83,7 @@ def _longest_ordered(places: Places, messages: Sequence[Message]) -> frozenset[s
 def _insertion_points(
     places: Places, messages: Sequence[Message], ordered: frozenset[str], anchors: frozenset[int]
 ) -> tuple[dict[int, list[Message]], list[Message], int]:
-    """Find the line before which each other message comes; the rest comes behind the last one."""
+    """Find the line before which to insert each other message; the rest goes to the end."""
     ahead: dict[int, list[Message]] = {}
     waiting: list[Message] = []
     low = -1
@@ -105,7 +105,7 @@ def _slots(messages: Sequence[Message], places: Places) -> Iterator[Slot]:
 
 
 def text_column(records: Iterable[Mapping[str, Any]], key: str) -> list[str | None]:
-    """Return what stands under a key in each of some records, None for what is no text."""
+    """Return the value of a key in each record, None where it is not a string."""
     values = (record.get(key) for record in records)
     return [value if isinstance(value, str) else None for value in values]
 
@@ -113,11 +113,11 @@ def text_column(records: Iterable[Mapping[str, Any]], key: str) -> list[str | No
 @frozen
 class LineTree:
     """
-    The links of a session file.
+    The parent links of a session file.
 
-    ``keys`` and ``parents`` hold one entry a line, None where the line has none; ``above`` are the
-    lines of the parents, ``lines`` the line of each key. A parent that is missing in the file is
-    replaced by the line before.
+    ``keys`` and ``parents`` hold one entry per line, None where the line has none; ``above`` are
+    the lines of the parents, ``lines`` maps each key to its line. A parent that is missing from
+    the file is replaced by the previous line.
     """
 
     keys: tuple[str | None, ...]
@@ -127,7 +127,7 @@ class LineTree:
 
     @classmethod
     def of(cls, keys: Sequence[str | None], parents: Sequence[str | None]) -> LineTree:
-        """Build the tree; of lines with the same key the last one counts."""
+        """Build the tree; among lines with the same key the last one wins."""
         lines = {key: line for line, key in enumerate(keys) if key is not None}
         above: list[int | None] = []
         before: int | None = None
@@ -137,7 +137,7 @@ class LineTree:
         return cls(tuple(keys), tuple(parents), tuple(above), lines)
 
     def path(self, leaf: int, start: int = 0) -> frozenset[int]:
-        """Return the lines from a leaf up to its root, none before ``start``; a circle ends."""
+        """Return the lines from a leaf up to its root, none before ``start``; a cycle ends it."""
         found: set[int] = set()
         line: int | None = leaf
         while line is not None and line >= start and line not in found:
@@ -155,15 +155,15 @@ def relink(
     """
     Keep the chain of parents whole in a changed file.
 
-    A line whose parent is gone hangs on the nearest ancestor that is left. A new or moved line
-    goes between the next line of the path and the parent of that line, so that whoever walks up
-    from the end of the file meets it.
+    A line whose parent was removed is attached to its nearest remaining ancestor. A new or moved
+    line is linked between the next line of the path and that line's parent, so that a walk up
+    from the end of the file visits it.
 
     Args:
-        tree: The links as they were.
+        tree: The original links.
         arrangement: The changed file.
         path: The lines from the newest one up to its root.
-        key_of: Gives the key of a new line.
+        key_of: Returns the key of a new line.
 
     Returns:
         The new parent of every slot that needs one, by its position in the arrangement.
@@ -195,14 +195,14 @@ def relink(
 
 
 class _Heirs:
-    """For every line the nearest ancestor that is left, found once."""
+    """The nearest remaining ancestor of every line, computed once."""
 
     def __init__(self, tree: LineTree, kept: set[int]) -> None:
         self.tree, self.kept = tree, kept
         self.known: dict[int, str | None] = {}
 
     def parent(self, line: int) -> str | None:
-        """Return the key that ``line`` names as its parent from now on."""
+        """Return the new parent key of ``line``."""
         above = self.tree.above[line]
         if above is None or above in self.kept:
             return self.tree.parents[line]
@@ -227,13 +227,13 @@ def merge_entries(
     before: Sequence[Any], silent: Iterable[int], after: Iterable[tuple[int | None, Sequence[Any]]]
 ) -> list[Any]:
     """
-    Put the entries of a changed conversation in place of the old ones.
+    Replace the entries of a conversation with those of its changed version.
 
     Args:
         before: All entries of the file, in order.
-        silent: Positions of the entries that belong to no message; they stay, in order, each
-            behind the message that it followed.
-        after: The messages as they are now: the position of the entry from which a message came
+        silent: Positions of the entries that belong to no message; they are kept, in order, each
+            after the message that it followed.
+        after: The changed messages: the position of the entry from which a message was read
             (None for a new one), and the entries that it is written as.
 
     Returns:

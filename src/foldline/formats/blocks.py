@@ -1,9 +1,9 @@
-"""Blocks of every wire: media, described in one way, and what this library does not know."""
+"""Blocks of every wire: media in one representation, and blocks of unknown types."""
 
 from __future__ import annotations
 
 import json
-from base64 import b64encode
+from binascii import b2a_base64
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, get_args
 
@@ -37,7 +37,7 @@ def media_from_base64(
 def media_from_url(
     url: str, raw: Any, *, kind: MediaKind = "image", detail: str | None = None
 ) -> Media:
-    """Build a media part from a URL; a data URI is read, anything else stays a reference."""
+    """Build a media part from a URL; a data URI is decoded, another one kept as a reference."""
     if url[:5] != "data:" or "," not in url[:300]:
         return Media(kind, raw=raw, detail=detail)
     media_type, data = _split(url)
@@ -57,7 +57,7 @@ KINDS: Mapping[str, MediaKind] = {
     "document": "document",
     "media": "document",
 }
-"""Block types that carry media, and what they carry where no MIME type says otherwise."""
+"""Block types that carry media, and the kind to assume without a MIME type."""
 
 _GEMINI = ("inlineData", "inline_data", "fileData", "file_data")
 _HOLDERS = (*_GEMINI, "source", "image_url", "video_url", "input_audio", "file")
@@ -69,7 +69,7 @@ _URLS = ("url", "image_url", "video_url", "file_url", "fileUri", "file_uri", "ur
 @frozen
 class MediaSource:
     """
-    What a media block refers to: base64 ``data``, or a ``url``; both empty for a file id.
+    The source of a media block: base64 ``data``, or a ``url``; both empty for a file id.
 
     ``data_uri`` joins type and data.
     """
@@ -87,7 +87,7 @@ class MediaSource:
 
 
 def media_source(block: Any) -> MediaSource | None:
-    """Describe a media block of any known wire; None where the block is something else."""
+    """Return the source of a media block of any known wire; None for other blocks."""
     if not isinstance(block, dict):
         return None
     kind = block.get("type")
@@ -108,7 +108,7 @@ def media_source(block: Any) -> MediaSource | None:
 
 
 def media_part(block: Any) -> Media | None:
-    """Build a media part from a block of any known wire; None where it is something else."""
+    """Build a media part from a block of any known wire; None for other blocks."""
     source = media_source(block)
     if source is None:
         return None
@@ -123,7 +123,7 @@ def _string(block: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     for key in keys:
         value = block.get(key)
         if isinstance(value, bytes):
-            return b64encode(value).decode("ascii")
+            return b2a_base64(value, newline=False).decode("ascii")
         if isinstance(value, str) and value:
             return value
     return ""
@@ -136,7 +136,7 @@ def _split(uri: str) -> tuple[str, str]:
 
 
 def read_thinking_blocks(value: Any) -> tuple[Thinking, ...]:
-    """Read reasoning that stands beside the content, in blocks as Anthropic signs them."""
+    """Read reasoning that is stored beside the content, as blocks signed by Anthropic."""
     return tuple(
         Thinking(str(block.get("thinking") or ""), signed=True, raw=block)
         for block in (value if isinstance(value, list) else ())
@@ -145,7 +145,7 @@ def read_thinking_blocks(value: Any) -> tuple[Thinking, ...]:
 
 
 MAX_DEPTH = 8
-"""How deep a block is looked into, in levels."""
+"""Maximum depth to which a block is searched, in levels."""
 
 _WORDS = frozenset(
     {
@@ -162,10 +162,10 @@ _OBJECTS = frozenset({"input", "arguments", "action", "operation", "tools", "par
 
 def opaque_text(block: dict[str, Any]) -> str:
     """
-    Collect the visible words of a block, in order, joined by line feeds.
+    Collect the visible text of a block, in order, joined by line feeds.
 
-    Encrypted values, signatures, ids and base64 data are not words: they are left out, so that
-    nobody counts them as text.
+    Encrypted values, signatures, ids and base64 data are omitted, so that they are not counted
+    as text.
     """
     return "\n".join(text for text in _words(block, MAX_DEPTH) if text)
 
@@ -192,13 +192,13 @@ def _shallow_json(value: Any) -> str:
 
 
 def opaque(wire: dict[str, Any], key: str = "type") -> Opaque:
-    """Carry a block along, called what stands under a key."""
+    """Wrap a block unchanged; its kind is the value of ``key``."""
     kind = wire.get(key)
     return Opaque(kind if isinstance(kind, str) else "unknown", opaque_text(wire), wire)
 
 
 ELSEWHERE: Final = frozenset({"tool", "function", "model", "user", "assistant", "developer"})
-"""Roles that some dialect knows: in one that does not, the messages are in the wrong format."""
+"""Roles of known dialects: in any other dialect they mean that the format is wrong."""
 
 
 def unknown_role(wire: dict[str, Any], role: str, dialect: str, index: int) -> Message:
@@ -206,7 +206,7 @@ def unknown_role(wire: dict[str, Any], role: str, dialect: str, index: int) -> M
     Read a message of an unknown role; see `unknown_message`.
 
     Raises:
-        InputError: It is a role of another dialect.
+        InputError: The role belongs to another dialect.
     """
     if role in ELSEWHERE:
         raise InputError(
@@ -222,12 +222,12 @@ def unknown_message(wire: dict[str, Any], kind: str, dialect: str) -> Message:
     """
     Read a message or an item of an unknown role or type.
 
-    It may be what the model cannot work without, such as its tools: so it has the role "system",
-    which no compaction removes or moves, and a part that none edits.
+    It may be essential to the model, such as its tools: so it gets the role "system", which no
+    compaction removes or moves, and a part that none edits.
 
     Args:
         wire: The message.
         kind: Its role or type.
-        dialect: The name of the dialect that it is in.
+        dialect: The name of its dialect.
     """
     return Message("system", (Opaque(kind[:80], opaque_text(wire), raw=wire),), wire, dialect)

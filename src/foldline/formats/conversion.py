@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from itertools import takewhile
 from typing import Any
 
+from foldline.blake2 import blake2b
 from foldline.frozen import replace
 from foldline.lazy import lazy_pattern
 from foldline.values.groups import Site, pair
@@ -15,25 +15,25 @@ from foldline.values.messages import Media, Message, Opaque, Part, Role, Text, T
 from foldline.values.transcript import Transcript
 
 OPENING_TURN = "[The recorded conversation starts here, with a turn of the model.]"
-"""What a user says first where the model would, which some wires do not allow."""
+"""Text of a user message put before a leading model turn, which some wires do not allow."""
 
 
 def is_own(message: Message, dialect: str) -> bool:
-    """Return True if a message has an original in this dialect, rather than only neutral parts."""
+    """Return True if a message has an original in this dialect, not only neutral parts."""
     return message.dialect == dialect and message.raw is not None
 
 
 _AS_BEFORE = {"gemini": "tool", "openai-responses": "assistant"}
-"""The role whose messages are written one way or another after what stands before them."""
+"""The role whose messages are written depending on the preceding ones."""
 
 
-def stands_alone(message: Message, dialect: str) -> bool:
+def is_context_free(message: Message, dialect: str) -> bool:
     """
-    Return True if a message is written as it came, and so is what follows it as it came.
+    Return True if a message is written unchanged, and so are unchanged messages after it.
 
     Args:
         message: The message.
-        dialect: The dialect that is written; LangChain's foreign messages look like its others.
+        dialect: The target dialect; LangChain's foreign messages look like its others.
     """
     if not (message.intact and is_own(message, dialect)) or dialect == "langchain":
         return False
@@ -44,14 +44,14 @@ def adapt(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
     """
     Complete messages of another dialect with what a wire may need and neutral parts may lack.
 
-    Calls without an id get one that depends on the content of their message only; results learn
-    the id and the tool name of their call; neighbouring assistant messages become one, because
-    parallel calls must share a message. Tools that the user ran, which no wire knows, become what
-    the user said. Messages that have an original in ``dialect`` are returned as they are.
+    Calls without an id get one that depends only on the content of their message; results get
+    the id and the tool name of their call; adjacent assistant messages are merged, because
+    parallel calls must share a message. Tool calls by the user, which no wire supports, become
+    user text. Messages that have an original in ``dialect`` are returned unchanged.
 
     Args:
         messages: The conversation in order.
-        dialect: The dialect that will be written.
+        dialect: The target dialect.
     """
     if all(is_own(message, dialect) for message in messages):
         return messages
@@ -60,7 +60,7 @@ def adapt(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
 
 
 def _user_calls_as_text(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
-    """Turn the calls of a user, and what these gave, into text that the user says."""
+    """Turn tool calls by the user, and their results, into user text."""
     calling = {
         index
         for index, message in enumerate(messages)
@@ -101,7 +101,7 @@ def leading_system(transcript: Transcript) -> tuple[str, Sequence[Message]]:
 
 
 def placeholder(part: Media | Opaque) -> str:
-    """Return the text that stands for a part which a wire cannot carry."""
+    """Return the text that replaces a part which a wire cannot carry."""
     kind = part.media_type if isinstance(part, Media) else part.text
     if isinstance(part, Opaque) and kind:
         return kind
@@ -109,7 +109,7 @@ def placeholder(part: Media | Opaque) -> str:
 
 
 def _replace_parts(messages: Sequence[Message], parts: Mapping[Site, Part]) -> list[Message]:
-    """Return messages with other parts."""
+    """Return messages with some parts replaced."""
     changed = {site.message for site in parts}
     return [
         replace(
@@ -135,7 +135,7 @@ def _merge_assistant(messages: Iterable[Message], dialect: str) -> list[Message]
 
 
 def envelope(message: Message, dialect: str) -> dict[str, Any]:
-    """Return a copy of the wire original whose other fields survive an edit, or a bare role."""
+    """Return a copy of the wire original, whose other fields survive an edit, or a bare role."""
     if is_own(message, dialect) and isinstance(message.raw, dict):
         return dict(message.raw)
     return {"role": message.role}
@@ -154,11 +154,11 @@ def write_messages(
 
     Args:
         messages: The conversation in order.
-        dialect: The dialect that is written.
-        update: Writes a message of this dialect that an edit changed.
-        build: Writes one that was made elsewhere; its calls and results have legal ids.
-        join: The key of the list to which that of the next wire message is added.
-        joined: The roles of which neighbouring messages that were made elsewhere become one.
+        dialect: The target dialect.
+        update: Writes a message of this dialect after an edit.
+        build: Writes a message without an original here; its calls and results have legal ids.
+        join: The key of the list in which adjacent wire messages are merged.
+        joined: The roles whose adjacent messages without an original here are merged.
     """
     if all(message.intact and is_own(message, dialect) for message in messages):
         return [message.raw for message in messages]
@@ -185,13 +185,13 @@ def write_entries(
     write_rest: Callable[[Message, Sequence[Part]], Any],
 ) -> Iterator[Any]:
     """
-    Write messages as entries of a file in which each result has an entry of its own.
+    Write messages as entries of a file in which each result has its own entry.
 
     Args:
-        messages: The conversation in order; untouched ones are the very entries that came.
+        messages: The conversation in order; unchanged ones are written as their original entries.
         dialect: The format of the file.
         write_result: Writes one result of a message.
-        write_rest: Writes what a message holds besides; not called where results are all.
+        write_rest: Writes the other parts of a message; not called if there are none.
     """
     for message in messages:
         if message.intact and message.dialect == dialect:
@@ -211,21 +211,21 @@ _ILLEGAL = lazy_pattern(r"[^a-zA-Z0-9_-]")
 
 
 _ANY_ID = frozenset({"gemini", "langchain"})
-"""Dialects that take ids as they are."""
+"""Dialects that accept any id."""
 
 
 def with_legal_ids(messages: Sequence[Message], dialect: str) -> Sequence[Message]:
     """
-    Give ids to calls and results that another dialect, or Foldline itself, has made.
+    Give legal ids to calls and results of another dialect or of Foldline itself.
 
-    An id is kept where it is legal (letters, digits, ``_`` and ``-``, at most 64) and new, or
-    where the dialect takes any. A call without one, or with one that an earlier call has, gets one
-    that depends on its message only, so that it is the same on the next request. A result gets the
-    id of the call that it answers, and where it names no tool, that of the call.
+    An id is kept if it is legal (letters, digits, ``_`` and ``-``, at most 64) and unused, or if
+    the dialect accepts any. A call with a missing or repeated id gets one that depends only on
+    its message, so that it is the same in the next request. A result gets the id of its call, and
+    the tool name of its call if it has none.
 
     Args:
         messages: The conversation in order.
-        dialect: The format that is written; ids of its own messages stay.
+        dialect: The target format; ids of its own messages are kept.
     """
     if all(is_own(m, dialect) or not (m.calls or m.results) for m in messages):
         return messages
@@ -250,7 +250,7 @@ def with_legal_ids(messages: Sequence[Message], dialect: str) -> Sequence[Messag
 
 
 def _calls(messages: Sequence[Message], dialect: str) -> dict[Site, ToolCall]:
-    """Return every call with the id under which it is written."""
+    """Return every call with the id to write."""
     calls: dict[Site, ToolCall] = {}
     taken: set[str] = set()
     for index, message in enumerate(messages):
@@ -282,7 +282,7 @@ def _invent_id(message: Message, site: Site) -> str:
 
 
 def flat_text(parts: Iterable[Part]) -> str:
-    """Join what a reader sees of some parts: text as it is, media as a short note."""
+    """Join the readable content of parts: text as it is, media as a short note."""
     kinds = (Text, Media, Opaque)
     seen = (part for part in parts if isinstance(part, kinds))
     return "\n".join(part.text if isinstance(part, Text) else placeholder(part) for part in seen)

@@ -1,4 +1,4 @@
-"""What every wire format offers: decode, encode, validate; and the checks that they share."""
+"""The interface of every wire format (decode, encode, validate), and shared checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from foldline.values.transcript import Transcript
 @frozen
 class Violation:
     """
-    One broken rule of a provider.
+    One violation of a provider's rules.
 
     ``index`` is the position of the wire message, ``field`` the path in it, ``rule`` a short name.
     """
@@ -37,8 +37,8 @@ class Dialect(ABC):
 
     ``decode`` accepts the list of messages, or the whole request body,
     which has them under ``key``. ``encode`` returns the same shape; messages that are ``intact``
-    and of this dialect are emitted as the very objects that came in, messages of another dialect
-    are built from their parts. ``encode(decode(x))`` equals ``x`` for every valid ``x``.
+    and of this dialect are emitted as the original objects, messages of another dialect are built
+    from their parts. ``encode(decode(x))`` equals ``x`` for every valid ``x``.
     """
 
     name: ClassVar[str]
@@ -48,7 +48,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def recognises(self, wire: Any) -> float:
-        """Return how sure it is that this value is in the dialect, from 0 to 1."""
+        """Return the confidence that a value is in this dialect, from 0 to 1."""
 
     @abstractmethod
     def read(self, item: Any, index: int) -> Message:
@@ -61,15 +61,15 @@ class Dialect(ABC):
 
     def unwrap(self, wire: Any) -> tuple[list[Any], Any]:
         """
-        Return the messages of a value, and what held them; None for a bare list.
+        Return the messages of a value, and the body that held them; None for a bare list.
 
         Raises:
-            InputError: It holds none.
+            InputError: It holds no list of messages.
         """
         return body(wire, self.key)
 
     def link(self, messages: list[Message]) -> list[Message]:
-        """Return messages with what can only be known from their neighbours."""
+        """Return messages completed with data from neighbouring messages."""
         return messages
 
     def system_and_tools(self, around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
@@ -95,10 +95,10 @@ class Dialect(ABC):
 
     def encode(self, transcript: Transcript) -> Any:
         """
-        Write a conversation in the shape in which it came.
+        Write a conversation in its original shape.
 
-        One of another dialect becomes a list, or a request body where it has a system prompt or
-        tools that have no place in a list.
+        One of another dialect becomes a list, or a request body if it has a system prompt or
+        tools that a list cannot hold.
         """
         own, envelope = transcript.dialect == self.name, transcript.envelope
         if own and isinstance(envelope, dict) and self.key in envelope:
@@ -107,14 +107,14 @@ class Dialect(ABC):
 
     @abstractmethod
     def convert(self, transcript: Transcript, *, own: bool) -> Any:
-        """Write a conversation that came without a request body, or in another dialect."""
+        """Write a conversation that has no request body, or is of another dialect."""
 
     @abstractmethod
     def messages(self, messages: Sequence[Message]) -> list[Any]:
-        """Write messages only, without what surrounds them; one may become several, or none."""
+        """Write only the messages, without a body; one may become several, or none."""
 
     def validate(self, wire: Any) -> list[Violation]:
-        """Check the provider's strict rules; an empty list means that it would be accepted."""
+        """Check the provider's strict rules; an empty list means that the value is valid."""
         try:
             items, around = self.unwrap(wire)
         except InputError as error:
@@ -123,7 +123,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def rules(self, items: list[Any], /) -> list[Violation]:
-        """Check messages by the strict rules of the API."""
+        """Check messages against the strict rules of the API."""
 
     def body_rules(self, _: dict[str, Any]) -> Iterable[Violation]:
         """Check the request body that the messages came in."""
@@ -132,12 +132,12 @@ class Dialect(ABC):
 
 def in_body(items: list[Any], key: str, around: Mapping[str, Any]) -> Any:
     """
-    Return a list of messages, in a request body where anything surrounds it.
+    Return a list of messages, wrapped in a request body if there are other fields.
 
     Args:
         items: The messages.
-        key: Where a body has them.
-        around: Further fields of the body; those without a value are left out.
+        key: The field of the body that holds them.
+        around: Further fields of the body; empty ones are omitted.
     """
     filled = {name: value for name, value in around.items() if value}
     return {**filled, key: items} if filled else items
@@ -146,10 +146,10 @@ def in_body(items: list[Any], key: str, around: Mapping[str, Any]) -> Any:
 @frozen
 class PairingTurn:
     """
-    What the rule looks at in one wire message.
+    The input of the pairing rule for one wire message.
 
-    ``calls`` are the ids of its calls with their fields; ``answers`` is the id that a result
-    names, None where the message is not a result.
+    ``calls`` are the ids of its calls with their fields; ``answers`` is the call id of a result,
+    None if the message is not a result.
     """
 
     index: int
@@ -161,10 +161,10 @@ def check_pairing(checked: Iterable[Violation | PairingTurn]) -> list[Violation]
     """
     Report results without a call directly before, calls without a result, and repeated ids.
 
-    The calls of the last message with calls may still wait while nothing else follows.
+    The calls of the last message with calls may be pending if nothing else follows.
 
     Args:
-        checked: The turns, and what was found on the way.
+        checked: The turns, and the violations already found.
 
     Returns:
         All violations in the order of the messages.
@@ -193,7 +193,7 @@ def check_pairing(checked: Iterable[Violation | PairingTurn]) -> list[Violation]
 
 
 FieldCheck: TypeAlias = tuple[str, Callable[[Any], Any], str, str]
-"""The name of a field, what is true of a good value, and the rule and message of a violation."""
+"""The name of a field, the check of its value, and the rule and message of a violation."""
 
 
 def check_fields(
@@ -204,9 +204,9 @@ def check_fields(
 
     Args:
         wire: The object.
-        checks: What has to hold.
+        checks: The checks to apply.
         index: Position of its message.
-        path: Its path there, "" for the message itself.
+        path: Its path in the message, "" for the message itself.
     """
     for field, is_good, rule, message in checks:
         if not is_good(wire.get(field)):
@@ -219,5 +219,5 @@ def is_a(*kinds: type) -> Callable[[Any], bool]:
 
 
 def is_filled(value: Any) -> bool:
-    """Return True for a text with something in it."""
+    """Return True for a string that is not empty."""
     return isinstance(value, str) and bool(value)

@@ -1,4 +1,4 @@
-"""Fields of wire values: read and checked, or an error that names message and field."""
+"""Type-checked access to the fields of wire values; errors name message and field."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def expect(value: Any, kinds: type | tuple[type, ...], index: int | None, field:
     Return ``value`` if it has one of the types.
 
     Raises:
-        InputError: Naming message, field, what was found and what was expected.
+        InputError: It has another type; the error names message, field, and both types.
     """
     if type(value) is kinds:  # most values, without looking further
         return value
@@ -42,7 +42,7 @@ _NAMES = {
 
 
 ROLES: Final[Mapping[str, Role]] = {role: role for role in get_args(Role)}
-"""The roles of chat messages that are called what they are called here."""
+"""The roles of chat messages whose name is the same here."""
 
 TEXT_OR_LIST: Final = (str, list, type(None))
 
@@ -54,7 +54,7 @@ def read_role(wire: Mapping[str, Any], index: int) -> Role:
     Return the role of a chat message.
 
     Raises:
-        InputError: There is none, or it is not known.
+        InputError: The role is missing or unknown.
     """
     role = ROLES.get(expect(wire.get("role"), str, index, "role"))
     if role is None:
@@ -66,7 +66,7 @@ def read_objects(
     value: Any, index: int, field: str, read: BlockReader[PartKind]
 ) -> list[PartKind]:
     """
-    Read each object of a list; None is an empty one.
+    Read each object of a list; None is an empty list.
 
     Args:
         value: The list.
@@ -75,7 +75,7 @@ def read_objects(
         read: Reads one object, given the position of the message and the path of the object.
 
     Raises:
-        InputError: It is no list, or something else than an object is in it.
+        InputError: The value is not a list of objects.
     """
     found = []
     for position, item in enumerate(expect(value, (list, type(None)), index, field) or ()):
@@ -94,18 +94,18 @@ def read_content(
     strings: bool = False,
 ) -> tuple[PartKind | Text, ...]:
     """
-    Read content that is a text or a list of blocks.
+    Read content that is a string or a list of blocks.
 
     Args:
-        value: The content; an empty text is nothing.
+        value: The content; an empty string has no parts.
         index: Position of the message, for errors.
         field: Path of the content, for errors.
         read: Reads one block; see `read_objects`.
-        kinds: What the content may be.
-        strings: Whether texts may stand among the blocks.
+        kinds: The accepted types of the content.
+        strings: Whether strings are accepted among the blocks.
 
     Raises:
-        InputError: It is of another type.
+        InputError: It has another type.
     """
     if isinstance(value, str):
         return (Text(value, value),) if value else ()
@@ -124,7 +124,7 @@ def read_answered_call(wire: Mapping[str, Any], index: int) -> tuple[str | None,
     Return the id of the call that a tool message answers, and the name of the tool or "".
 
     Raises:
-        InputError: There is neither.
+        InputError: Both are missing.
     """
     number = expect(wire.get("tool_call_id"), (str, type(None)), index, "tool_call_id")
     name = wire.get("name")
@@ -139,21 +139,21 @@ def read_answered_call(wire: Mapping[str, Any], index: int) -> tuple[str | None,
 
 
 def text_or(value: Any, default: Default) -> str | Default:
-    """Return a value if it is a text with something in it, else the default."""
+    """Return a value if it is a string that is not empty, else the default."""
     return value if isinstance(value, str) and value else default
 
 
 def token_counts(value: Any, *keys: str) -> list[int]:
-    """Return the numbers under some keys of an object, 0 for what is no positive number."""
+    """Return the counts under some keys of an object, 0 for a value that is not positive."""
     counts = [value.get(key) for key in keys] if isinstance(value, dict) else [None] * len(keys)
     return [count if isinstance(count, int) and count > 0 else 0 for count in counts]
 
 
 def usage_of(given: int, output: int, cached: int = 0, written: int = 0) -> Usage | None:
     """
-    Return a usage of wires that count within the input what the cache gave and took.
+    Return the usage reported by a wire whose input count includes cached tokens.
 
-    Some providers report it beside the input: it is then more than the input, and still counts.
+    Some providers report them separately: then they may exceed the input, and are still counted.
 
     Args:
         given: Tokens of input.
@@ -162,7 +162,7 @@ def usage_of(given: int, output: int, cached: int = 0, written: int = 0) -> Usag
         written: Tokens written to the cache.
 
     Returns:
-        The usage, None where no token was counted.
+        The usage, None if no token was counted.
     """
     usage = Usage(max(0, given - cached - written), output, cached, written)
     return usage if usage.total else None
@@ -171,10 +171,11 @@ def usage_of(given: int, output: int, cached: int = 0, written: int = 0) -> Usag
 @contextmanager
 def prefix_errors(name: str | Callable[[InputError], str]) -> Iterator[None]:
     """
-    Put a name before the message of an error about the input.
+    Prefix the message of an input error with a name.
 
     Args:
-        name: What was read, such as "line 3", or what says so of an error; "" for nothing.
+        name: The location, such as "line 3", or a function that returns it for an error; "" for
+            no prefix.
     """
     try:
         yield
@@ -193,11 +194,11 @@ def body(wire: Any, key: str) -> tuple[list[Any], dict[str, Any] | None]:
 
     Args:
         wire: A list of messages, or a dict that holds them under ``key``.
-        key: Where the messages are, such as "messages", "input" or "contents"; "" where only a
-            list is allowed.
+        key: The field of the messages, such as "messages", "input" or "contents"; "" if only a
+            list is accepted.
 
     Returns:
-        The messages, and the body that held them (None when a bare list came).
+        The messages, and the body that held them (None for a bare list).
     """
     if isinstance(wire, dict) and key:
         return expect(wire.get(key), list, None, key), wire
@@ -207,10 +208,10 @@ def body(wire: Any, key: str) -> tuple[list[Any], dict[str, Any] | None]:
 @contextmanager
 def bounded_nesting() -> Iterator[None]:
     """
-    Name the reason when a value is nested deeper than the interpreter follows.
+    Report a value that is nested deeper than the interpreter's recursion limit.
 
     Raises:
-        InputError: Instead of the RecursionError.
+        InputError: In place of a RecursionError.
     """
     try:
         yield

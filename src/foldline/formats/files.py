@@ -1,4 +1,4 @@
-"""The kinds of transcript files by name, and which of them a file is."""
+"""Transcript file formats by name, and detection of a file's format."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ FILE_FORMATS: Mapping[str, FileFormat] = OnDemand(
         for name, (module, class_name) in _CLASSES.items()
     }
 )
-"""All file formats; of equally sure ones the first wins."""
+"""All file formats; at equal confidence the first wins."""
 
 
 def file_format(name: str) -> FileFormat:
@@ -61,17 +61,17 @@ def file_format(name: str) -> FileFormat:
     Return the file format with a name.
 
     Raises:
-        UnknownFormat: There is none; the message has the names that exist.
+        UnknownFormat: There is none; the message lists the known names.
     """
     return by_name(FILE_FORMATS, name, "file format")
 
 
 def detect_file(source: TranscriptSource) -> FileFormat:
     """
-    Return the format that is surest of a file, by its content only.
+    Return the format with the highest confidence for a file, by its content only.
 
     Raises:
-        UnknownFormat: None recognises it; says what the file looks like.
+        UnknownFormat: None recognises it; the message describes the file.
     """
     agent = unreadable_agent(source)
     if agent:
@@ -84,17 +84,17 @@ def detect_file(source: TranscriptSource) -> FileFormat:
     if sure[best] > 0:
         return FILE_FORMATS[best]
     raise UnknownFormat(
-        f"{source.name} is not a known transcript: it is {_looks(source)}",
+        f"{source.name} is not a known transcript: it is {_describe(source)}",
         hint="'foldline formats' lists the known ones; name one if it is among them.",
     )
 
 
 def check_json(source: TranscriptSource) -> None:
     """
-    Refuse a file that begins as JSON and is none.
+    Raise an error for a file that starts like JSON but is malformed.
 
     Raises:
-        UnknownFormat: Naming line and column.
+        UnknownFormat: It is malformed; the message names line and column.
     """
     if source.broken_at:
         raise UnknownFormat(
@@ -115,12 +115,12 @@ def read_file(
     Args:
         content: A path, or the bytes of a file; gzip is decompressed.
         format: Name of the format, or "auto" to go by the content.
-        max_bytes: The most that is read, in bytes after decompression; None for 512 MB, and for
+        max_bytes: Maximum size in bytes after decompression; None for 512 MB, and for
             compressed input 25 times its size or 8 MB, whichever is more.
 
     Raises:
-        InputError: It cannot be read, is no regular file, is too large, or is malformed.
-        UnknownFormat: No format recognises it, or none has that name.
+        InputError: It cannot be read, is not a regular file, is too large, or is malformed.
+        UnknownFormat: No format recognises it, or no format has that name.
     """
     chosen = None if format == "auto" else file_format(format)
     if isinstance(content, bytes):
@@ -135,20 +135,20 @@ def read_file(
 
 
 def may_be_transcript(name: str) -> bool:
-    """Return True if a file of this name, found in a folder, is worth reading as a transcript."""
+    """Return True if a file with this name in a folder may be a transcript."""
     return name.endswith(ENDINGS) or name in NAMES
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
     """
-    Read a regular file; the check is repeated on what was opened, which cannot be swapped.
+    Read a regular file; the check is repeated on the open descriptor, which cannot be swapped.
 
     Args:
         path: The file.
-        limit: The largest file that is read, in bytes.
+        limit: Maximum size, in bytes.
 
     Raises:
-        InputError: It cannot be read, is no regular file or is larger.
+        InputError: It cannot be read, is not a regular file, or is larger.
     """
     try:
         _check(path.stat(), path, limit)
@@ -165,13 +165,13 @@ def _check(status: os.stat_result, path: Path, limit: int) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise InputError(f"{path} is a directory", hint="Name a file in it.")
     if not stat.S_ISREG(status.st_mode):
-        raise InputError(f"{path} is no regular file", hint="Copy its content to a file.")
+        raise InputError(f"{path} is not a regular file", hint="Copy its content to a file.")
     if status.st_size > limit:
         raise too_large(str(path), limit)
 
 
-def _looks(source: TranscriptSource) -> str:
-    """Describe a file in a few words: what kind of text, and what it begins with."""
+def _describe(source: TranscriptSource) -> str:
+    """Describe a file in a few words: the kind of text and its beginning."""
     value = source.document
     if isinstance(value, dict):
         return f"a JSON object with the fields {_names(value)}"
@@ -187,7 +187,7 @@ def _looks(source: TranscriptSource) -> str:
 def _kind(value: object) -> str:
     if isinstance(value, dict):
         return f"an object with the fields {_names(value)}"
-    return "a list" if isinstance(value, list) else "values that are no objects"
+    return "a list" if isinstance(value, list) else "values that are not objects"
 
 
 def _names(value: Mapping[str, object]) -> str:
@@ -204,11 +204,11 @@ UNREADABLE: Final[Mapping[str, str]] = {
     "qwen-code": "Qwen Code session (.jsonl)",
     "windsurf": "Windsurf trajectory (.jsonl)",
 }
-"""What they are, by name."""
+"""The agents whose sessions are known but not read, by name."""
 
 
 def unreadable_agent(source: TranscriptSource) -> str:
-    """Return the name of the agent whose session a file is, or "" where it is none of these."""
+    """Return the name of the agent that wrote a session which is not read, or ""."""
     head = source.head[0] if source.head else source.document
     match head:
         case {"id": str(number), "messages": _, "v": _} if number.startswith("T-"):

@@ -1,4 +1,4 @@
-"""JSON files that hold conversations: what did not change is written byte for byte as it was."""
+"""JSON files that hold conversations; unchanged parts are written byte for byte."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _read = json.JSONDecoder().raw_decode
 @frozen
 class JsonMember:
     """
-    A value inside an object or a list, and where it stands in the text.
+    A value inside an object or a list, and its position in the text.
 
-    The key of an object's member goes from ``opens`` to ``closes``; in a list both are ``start``.
+    The key of an object's member spans ``opens`` to ``closes``; in a list both are ``start``.
     """
 
     key: str | int
@@ -43,10 +43,10 @@ class JsonMember:
 @frozen
 class JsonStyle:
     """
-    How a piece of JSON is laid out.
+    The layout of a piece of JSON.
 
-    ``indent`` is one step of indentation (None for one line), ``base`` the white space that every
-    further line starts with, ``ascii_only`` whether other characters are escaped.
+    ``indent`` is one step of indentation (None for one line), ``base`` the white space at the
+    start of every further line, ``ascii_only`` whether other characters are escaped.
     """
 
     indent: str | None = None
@@ -76,7 +76,7 @@ class JsonStyle:
 
 
 def escape_halves(text: str) -> str:
-    """Return JSON in which halves of surrogate pairs, which no encoding has, are escaped."""
+    """Return JSON with lone surrogates, which no encoding can represent, escaped."""
     return _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
@@ -87,12 +87,12 @@ def escapes(text: str) -> bool:
 
 def style_of(text: str, start: int = 0, base: str = "") -> JsonStyle:
     """
-    Find out how the value at ``start`` is laid out.
+    Detect the layout of the value at ``start``.
 
     Args:
         text: The whole document.
         start: Where the value begins.
-        base: White space at the beginning of the line on which the value stands.
+        base: White space at the start of the value's line.
     """
     inside = list(members(text, start, 2))
     ascii_only = escapes(text)
@@ -109,7 +109,7 @@ def style_of(text: str, start: int = 0, base: str = "") -> JsonStyle:
 
 def members(text: str, start: int, limit: int | None = None) -> Iterator[JsonMember]:
     """
-    Yield the values of the object or list at ``start``, with their places in the text.
+    Yield the values of the object or list at ``start``, with their positions in the text.
 
     The text must be valid JSON. A value that is neither object nor list has no members.
     """
@@ -137,14 +137,14 @@ def _skip(text: str, position: int) -> int:
 
 def replace_values(text: str, document: Any, changes: Mapping[Path, Any]) -> str:
     """
-    Write a document again with other values at some paths.
+    Rewrite a document with new values at some paths.
 
-    Items of a new list that are the very objects of the old list keep their text, character by
-    character; everything outside the changed values does too.
+    Items of a new list that are the same objects as in the old list keep their exact text;
+    everything outside the changed values does too.
 
     Args:
-        text: The document as it stands.
-        document: What ``json.loads(text)`` gave.
+        text: The document.
+        document: The result of ``json.loads(text)``.
         changes: The new value for each path, such as ``("values", "messages")``.
 
     Returns:
@@ -167,7 +167,7 @@ def _rewrites(
     deeper: dict[str | int, dict[Path, Any]] = defaultdict(dict)
     for path, new in changes.items():
         deeper[path[0]][path[1:]] = new
-    # The last of repeated keys is the one that counts, as for json.loads.
+    # The last of repeated keys wins, as in json.loads.
     places = {member.key: member for member in members(text, start) if member.key in deeper}
     for key, member in places.items():
         yield from _rewrites(text, member.start, value[key], deeper[key])
@@ -209,7 +209,7 @@ def _base(text: str, start: int) -> str:
 
 @frozen
 class ConversationPath:
-    """Where a conversation stands in a document, and its messages as they were read."""
+    """The path of a conversation in a document, and its messages as read."""
 
     path: Path
     messages: tuple[Message, ...] = field(repr=False)
@@ -217,13 +217,13 @@ class ConversationPath:
 
 @frozen
 class JsonDocument:
-    """A JSON document with the places of its conversations, one for each of them."""
+    """A JSON document with the paths of its conversations."""
 
     source: TranscriptSource
     places: tuple[ConversationPath, ...] = ()
 
     def with_values(self, changes: Mapping[Path, Any]) -> bytes:
-        """Return the document with other values at some paths; see `replace_values`."""
+        """Return the document with new values at some paths; see `replace_values`."""
         source = self.source
         mark = "\ufeff".encode(source.encoding)
         text = replace_values(source.text, source.document, changes)
@@ -232,7 +232,7 @@ class JsonDocument:
 
 
 def at(value: Any, path: Path) -> Any:
-    """Return what stands at a path of a JSON value, or None."""
+    """Return the value at a path of a JSON value, or None."""
     for step in path:
         if isinstance(step, str) and isinstance(value, dict):
             value = value.get(step)
@@ -244,7 +244,7 @@ def at(value: Any, path: Path) -> Any:
 
 
 def is_list_of_objects(value: Any, *keys: str) -> bool:
-    """Return True for a list, not an empty one, of objects that all have these keys."""
+    """Return True for a non-empty list of objects that all have these keys."""
     if not isinstance(value, list) or not value:
         return False
     return all(isinstance(item, dict) and item.keys() >= set(keys) for item in value)
@@ -252,11 +252,11 @@ def is_list_of_objects(value: Any, *keys: str) -> bool:
 
 class JsonFormat(FileFormat):
     """
-    A kind of JSON document with conversations in it.
+    A kind of JSON document that holds conversations.
 
-    A kind says in ``find`` where its lists of messages are, and in ``read`` and ``write`` what
-    their entries mean. ``several`` is whether a document may hold more than one conversation:
-    errors name the one that they are about.
+    A subclass locates its lists of messages in ``find``, and converts their entries in ``read``
+    and ``write``. ``several`` is True if a document may hold more than one conversation: then
+    errors name the conversation.
     """
 
     several: ClassVar[bool] = False
@@ -264,10 +264,10 @@ class JsonFormat(FileFormat):
     @abstractmethod
     def find(self, document: Any) -> Iterable[tuple[str, Path, Any]]:
         """
-        Yield the name of each conversation, the path of its list, and what `read` is given.
+        Yield the name of each conversation, the path of its list, and the argument for `read`.
 
         Raises:
-            InputError: There is none, or a field on the way has a wrong type.
+            InputError: There is none, or a field on the path has a wrong type.
         """
 
     @abstractmethod
@@ -281,7 +281,7 @@ class JsonFormat(FileFormat):
 
     @abstractmethod
     def write(self, messages: Sequence[Message]) -> list[Any]:
-        """Write messages as entries; untouched ones are the very entries that came."""
+        """Write messages as entries; unchanged ones as their original entries."""
 
     def rewrite(self, before: Sequence[Any], place: ConversationPath, there: Transcript) -> Any:
         """Return the new list of a changed conversation, given the old one."""
@@ -299,7 +299,7 @@ class JsonFormat(FileFormat):
         return Recording(self.name, tuple(conversations), JsonDocument(source, tuple(places)))
 
     def encode(self, recording: Recording) -> bytes:
-        """Write a document again; an unchanged one is the very bytes that came."""
+        """Write a document; an unchanged one is returned as its original bytes."""
         document: JsonDocument = recording.document
         whole = document.source.document
         changes = {
@@ -311,7 +311,7 @@ class JsonFormat(FileFormat):
 
 
 def is_unchanged(before: Sequence[Message], after: Sequence[Message]) -> bool:
-    """Return True if messages are still what was read: the same ones, in order, untouched."""
+    """Return True if messages are those that were read, in order and unchanged."""
     return len(before) == len(after) and all(
         new is old or (new.intact and new.raw is old.raw and new.id == old.id)
         for old, new in zip(before, after, strict=True)

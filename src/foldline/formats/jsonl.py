@@ -1,4 +1,4 @@
-"""JSON Lines as bytes: every line is kept as it stands, and new ones are written like it."""
+"""JSON Lines as bytes: every line is kept unchanged, and new ones follow its layout."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from foldline.values.messages import Message
 from foldline.values.transcript import Transcript
 
 _MOST_WARNINGS = 20
-"""How many unreadable lines are named one by one."""
+"""Number of unreadable lines that are listed individually."""
 
 
 @frozen
 class Lines:
-    """The lines of a file with their endings, and how they are encoded."""
+    """The lines of a file with their endings, and their encoding."""
 
     data: tuple[bytes, ...] = field(repr=False)
     encoding: str = "utf-8"
 
     def value(self, number: int) -> dict[str, Any]:
-        """Read a line again; an empty object where it is none."""
+        """Parse a line again; an empty object if it is not a JSON object."""
         value = parse_line(self.data[number], self.encoding)
         return value if isinstance(value, dict) else {}
 
@@ -55,7 +55,7 @@ class Lines:
         return line.encode(self.encoding, "surrogatepass")
 
     def assemble(self, lines: Iterable[bytes]) -> bytes:
-        """Put lines together: each on its own line, behind the byte order mark of the file."""
+        """Join lines, each on its own line, after the byte order mark of the file."""
         feed, mark = "\n".encode(self.encoding), "\ufeff".encode(self.encoding)
         pieces = list(lines)
         whole = [line if line.endswith(feed) else line + feed for line in pieces[:-1]]
@@ -66,7 +66,7 @@ class Lines:
     def replace(
         self, owned: Iterable[int], after: Iterable[tuple[int | None, Sequence[bytes]]]
     ) -> bytes:
-        """Put other lines in place of those that belong to messages; see `merge_entries`."""
+        """Replace the lines that belong to messages; see `merge_entries`."""
         silent = set(range(len(self.data))).difference(owned)
         return self.assemble(merge_entries(self.data, silent, after))
 
@@ -74,9 +74,9 @@ class Lines:
 @frozen
 class MessageLines:
     """
-    A file with a message in each of some lines.
+    A file with one message per line, on some of its lines.
 
-    ``rows`` are the numbers of these lines, ``wires`` what stands there for the ``messages``.
+    ``rows`` are the numbers of these lines, ``wires`` the wire values of the ``messages``.
     """
 
     source: TranscriptSource
@@ -89,12 +89,12 @@ class MessageLines:
         self, messages: Sequence[Message], dialect: Dialect, entry: Callable[[Any, int], Any]
     ) -> bytes:
         """
-        Return the file with other messages, in lines like the first one where they are new.
+        Return the file with changed messages; new lines have the layout of the first one.
 
         Args:
-            messages: The messages as they are now; untouched ones keep their lines.
-            dialect: Writes them.
-            entry: Gives the value of a new line, from what stands for its message and its number.
+            messages: The changed messages; untouched ones keep their lines.
+            dialect: The dialect that writes them.
+            entry: Returns the value of a new line, given its wire message and its number.
         """
         if is_unchanged(self.messages, messages):
             return self.source.data
@@ -114,7 +114,7 @@ def read_lines(source: TranscriptSource) -> tuple[Lines, list[Any], tuple[str, .
     Read a file line by line.
 
     Returns:
-        The lines; for each of them the JSON object, or None; and a sentence about each line that
+        The lines; for each of them the JSON object, or None; and a warning for each line that
         is neither blank nor a JSON object.
     """
     lines = Lines(source.lines, source.encoding)
@@ -138,10 +138,10 @@ def _sentence(line: bytes, number: int, count: int) -> str:
 
 def at_line(numbers: Sequence[int]) -> AbstractContextManager[None]:
     """
-    Name the line in errors about a message.
+    Add the line number to errors about a message.
 
     Args:
-        numbers: The line of each message that is read, counted from 0.
+        numbers: The line of each message, counted from 0.
     """
 
     def line(error: InputError) -> str:
@@ -153,7 +153,7 @@ def at_line(numbers: Sequence[int]) -> AbstractContextManager[None]:
 
 @frozen
 class SessionSegment:
-    """What the model saw up to a compaction, or sees now, with the lines of each message."""
+    """The model's view up to a compaction, or the current one, with the lines of each message."""
 
     messages: tuple[Message, ...] = field(default=(), repr=False)
     places: Places = field(default_factory=dict, repr=False)
@@ -167,9 +167,9 @@ def collect_message_lines(segments: Iterable[SessionSegment]) -> frozenset[int]:
 
 class SessionFormat(FileFormat):
     """
-    A kind of session file, which compactions divide into segments.
+    A kind of session file that is divided into segments by compactions.
 
-    ``dialect`` is that of the messages.
+    ``dialect`` is the dialect of the messages.
     """
 
     dialect: ClassVar[str]
@@ -180,12 +180,12 @@ class SessionFormat(FileFormat):
         Return a session with its segments, the current one last, and warnings.
 
         Raises:
-            InputError: Naming the line and the field of a message that is malformed.
+            InputError: A message is malformed; the error names line and field.
         """
 
     @abstractmethod
     def draft(self, session: Any) -> SessionDraft:
-        """Begin the changed file of a session."""
+        """Create a draft of the changed session file."""
 
     def transcript(self, session: Any, segment: SessionSegment) -> Transcript:
         """Return a segment as a conversation."""
@@ -201,13 +201,13 @@ class SessionFormat(FileFormat):
         return Recording(self.name, name_segments(transcripts, session.id), session, warnings)
 
     def encode(self, recording: Recording) -> bytes:
-        """Write a session: untouched lines as they stand, changed and new ones in its way."""
+        """Write a session; unchanged lines are kept, changed and new ones use the same layout."""
         session = recording.document
         return self.draft(session).write(session.segments, recording)
 
 
 class SessionDraft(ABC):
-    """A session file in the making: its slots, and which of them have a new parent."""
+    """A draft of a session file: its slots, and those with a new parent."""
 
     def __init__(self, lines: Lines) -> None:
         self.old = lines
@@ -216,14 +216,14 @@ class SessionDraft(ABC):
 
     @abstractmethod
     def apply(self, segment: Any, messages: Sequence[Message]) -> None:
-        """Bring one segment into its new state."""
+        """Apply the changes of one segment."""
 
     @abstractmethod
     def lines(self) -> Iterator[bytes]:
         """Write all slots."""
 
     def write(self, segments: Iterable[SessionSegment], recording: Recording) -> bytes:
-        """Write the file; segments whose messages are the same stay as they are."""
+        """Write the file; segments with the same messages are kept unchanged."""
         for segment, there in zip(segments, recording.conversations, strict=True):
             messages = there.transcript.messages
             if not is_unchanged(segment.messages, messages):
@@ -231,13 +231,13 @@ class SessionDraft(ABC):
         return self.old.assemble(self.lines())
 
     def arrange(self, places: Places, messages: Sequence[Message], start: int = 0) -> Arrangement:
-        """Put the messages of a segment in their places; see `arrange`."""
+        """Arrange the messages of a segment; see `arrange`."""
         arrangement = arrange(self.slots, places, messages, start)
         self.slots = arrangement.slots
         return arrangement
 
     def remove(self, removed: Collection[Slot]) -> None:
-        """Leave out some slots."""
+        """Remove slots."""
         self.slots = tuple(slot for slot in self.slots if slot not in removed)
 
     def relink(
@@ -256,11 +256,11 @@ class SessionDraft(ABC):
 
 class JsonDraft(SessionDraft):
     """
-    A session file in the making, of which every line is JSON.
+    A draft of a session file in which every line is JSON.
 
     Args:
-        lines: The file as it was.
-        message_lines: The lines that new ones may be like.
+        lines: The original file.
+        message_lines: The lines that may serve as layout for new ones.
     """
 
     def __init__(self, lines: Lines, message_lines: Iterable[int]) -> None:
@@ -269,11 +269,11 @@ class JsonDraft(SessionDraft):
 
     @abstractmethod
     def update_line(self, line: int) -> Any:
-        """Return the new value of a line, None for one that stays as it is."""
+        """Return the new value of a line, None if it does not change."""
 
     @abstractmethod
     def new_values(self, message: Message, near: dict[str, Any]) -> Iterable[Any]:
-        """Return the values that stand for a new message, beside the value of a line near it."""
+        """Return the line values of a new message, given the value of a nearby line."""
 
     def lines(self) -> Iterator[bytes]:
         """Write all slots."""

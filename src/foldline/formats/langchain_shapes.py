@@ -1,4 +1,4 @@
-"""LangChain messages in their four shapes, read and written alike, without importing LangChain."""
+"""LangChain messages in their four shapes, read and written without importing LangChain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS: Mapping[str, tuple[str, Role]] = {
     "remove": ("RemoveMessage", "system"),
 }
 CLASSES = {kind: name for kind, (name, _) in _KINDS.items()}
-"""Message types and their classes; chunks of a stream have the class name with ``Chunk``."""
+"""Message types and their classes; stream chunks have the class name plus ``Chunk``."""
 
 ROLES = {kind: role for kind, (_, role) in _KINDS.items()}
 
@@ -31,7 +31,7 @@ TYPES: Mapping[str, str] = {
     **{name: kind for kind, name in CLASSES.items()},
     **{f"{name}Chunk": kind for kind, name in CLASSES.items()},
 }
-"""Every spelling of a type, and the type that it means."""
+"""Every spelling of a type, mapped to the type."""
 
 FIELDS = (
     "type",
@@ -46,13 +46,13 @@ FIELDS = (
     "status",
     "usage_metadata",
 )
-"""The fields of message objects that are read: of any class, with properties or with slots."""
+"""The fields read from message objects of any class, with properties or slots."""
 
 _MODULE = "langchain_core.messages"
 
 
 def shape_of(item: Any) -> Shape | None:
-    """Return the shape of a message, None for what is no LangChain message."""
+    """Return the shape of a message, None if it is not a LangChain message."""
     if isinstance(item, dict):
         if "lc" in item and isinstance(item.get("kwargs"), dict):
             return "constructor"
@@ -66,10 +66,10 @@ def shape_of(item: Any) -> Shape | None:
 
 def fields_of(item: Any) -> dict[str, Any]:
     """
-    Return the fields of a message of any shape, ``type`` among them where it can be known.
+    Return the fields of a message of any shape, including ``type`` if it is known.
 
     Args:
-        item: Something that ``shape_of`` knows.
+        item: A value for which ``shape_of`` returns a shape.
     """
     match shape_of(item):
         case "constructor":
@@ -85,7 +85,7 @@ def fields_of(item: Any) -> dict[str, Any]:
 
 
 def update_message(item: Any, changes: Mapping[str, Any]) -> Any:
-    """Return a copy of a message with other fields, in its own shape and class."""
+    """Return a copy of a message with changed fields, in its own shape and class."""
     match shape_of(item):
         case "constructor":
             return {**item, "kwargs": {**item["kwargs"], **changes}}
@@ -104,10 +104,10 @@ def new_message(kind: str, fields: Mapping[str, Any], shape: Shape) -> Any:
     Args:
         kind: Its type, such as "human".
         fields: Its other fields.
-        shape: The shape that the conversation has.
+        shape: The shape of the conversation's messages.
 
     Raises:
-        InputError: Objects are wanted and their classes cannot be found.
+        InputError: The shape is an object and its class cannot be found.
     """
     match shape:
         case "constructor":
@@ -129,10 +129,10 @@ def new_message(kind: str, fields: Mapping[str, Any], shape: Shape) -> Any:
 
 def restore_message(name: Any, fields: Mapping[str, Any]) -> Any:
     """
-    Build a message object again from what was kept of it.
+    Rebuild a message object from its stored fields.
 
     Args:
-        name: Of its class, such as "AIMessage".
+        name: The name of its class, such as "AIMessage".
         fields: Its fields.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a transcript file holds: one or more conversations, and everything around them."""
+"""The content of a transcript file: one or more conversations and their container."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from foldline.values.transcript import Transcript
 
 @frozen
 class RecordedConversation:
-    """One conversation of a file, under the name that the file gives it."""
+    """One conversation of a file, with its name in the file."""
 
     name: str
     transcript: Transcript
@@ -25,9 +25,9 @@ class Recording:
     """
     A decoded file.
 
-    A session that its agent has compacted is several conversations, "segment 1 of 3" and so on:
-    what the model saw before each compaction, and last what it sees now.
-    ``document`` is whatever the format needs to write the file again; only the format reads it.
+    A session that its agent has compacted has several conversations, "segment 1 of 3" and so on:
+    the model's view before each compaction, and last the current one.
+    ``document`` holds the data that the format needs to write the file; only the format reads it.
     ``warnings`` are sentences about lines that could not be read.
     """
 
@@ -38,16 +38,16 @@ class Recording:
 
     @property
     def current(self) -> RecordedConversation:
-        """The last conversation: what the model sees now, and what is compacted by default."""
+        """The last conversation: the model's current view, compacted by default."""
         return self.conversations[-1]
 
     def with_transcript(self, index: int, transcript: Transcript) -> Recording:
         """
-        Return a copy in which one conversation reads otherwise.
+        Return a copy in which one conversation is replaced.
 
         Args:
             index: Position of the conversation; negative ones count from the end.
-            transcript: What it says now.
+            transcript: Its new content.
         """
         conversations = list(self.conversations)
         conversations[index] = replace(conversations[index], transcript=transcript)
@@ -57,7 +57,7 @@ class Recording:
 def name_segments(
     transcripts: Sequence[Transcript], alone: str
 ) -> tuple[RecordedConversation, ...]:
-    """Name the segments into which compactions divide a session, one without as the session."""
+    """Name the segments between compactions; a session without compactions is one segment."""
     count = len(transcripts)
     return tuple(
         RecordedConversation(alone if count == 1 else f"segment {number} of {count}", transcript)
@@ -66,7 +66,7 @@ def name_segments(
 
 
 def wrong_format(source: TranscriptSource, title: str) -> InputError:
-    """Return the error for a file that is read as something which it is not."""
+    """Return the error for a file that is not in the format it is read as."""
     return InputError(
         f"{source.name} is not a {title}", hint="Name the right format, or let it be detected."
     )
@@ -76,8 +76,8 @@ class FileFormat(ABC):
     """
     A kind of transcript file.
 
-    ``encode(decode(source))`` are the very bytes that came. A changed conversation is written in
-    the format too: untouched messages as they stand in the file, changed and new ones in its way.
+    ``encode(decode(source))`` returns the original bytes. A changed conversation is written in
+    the format too: unchanged messages as in the file, changed and new ones in the same layout.
     """
 
     name: ClassVar[str]
@@ -85,7 +85,7 @@ class FileFormat(ABC):
 
     @abstractmethod
     def recognises(self, source: TranscriptSource) -> float:
-        """Return how sure it is that this is such a file, from 0 to 1, looking at content only."""
+        """Return the confidence that a file has this format, from 0 to 1, by its content only."""
 
     @abstractmethod
     def decode(self, source: TranscriptSource) -> Recording:
@@ -93,7 +93,7 @@ class FileFormat(ABC):
         Read a file.
 
         Raises:
-            InputError: Naming the line or message and the field.
+            InputError: It is malformed; the error names the line or message, and the field.
         """
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The dialects by name, each loaded when it is first used, and which of them a value is in."""
+"""The dialects by name, each loaded on first use, and detection of a value's dialect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Made = TypeVar("Made")
 
 class OnDemand(Mapping[str, Made], Generic[Made]):
     """
-    Make objects as they are looked up, each once.
+    A mapping that creates each object on first lookup.
 
     Args:
         classes: The module and the class by name; the order is kept.
@@ -58,17 +58,17 @@ def dialect(name: str) -> Dialect:
     Return the dialect with a name.
 
     Raises:
-        UnknownFormat: There is none; the message has the names that exist.
+        UnknownFormat: There is none; the message lists the known names.
     """
     return by_name(DIALECTS, name, "wire format")
 
 
 def by_name(known: Mapping[str, Made], name: str, what: str) -> Made:
     """
-    Return what has a name.
+    Return the value with a name.
 
     Raises:
-        UnknownFormat: Nothing has it; the message has the names that exist.
+        UnknownFormat: There is none; the message lists the known names.
     """
     if name in known:
         return known[name]
@@ -77,7 +77,7 @@ def by_name(known: Mapping[str, Made], name: str, what: str) -> Made:
 
 
 KEYS = ("messages", "contents", "input", "values")
-"""Where request bodies and thread states have their messages."""
+"""The fields of request bodies and thread states that hold messages."""
 
 _PLAIN = {"role", "content"}
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function", "model"})
@@ -86,21 +86,21 @@ _HINT = f"Name the format; known: {', '.join(DIALECTS)}."
 
 def detect_dialect(wire: Any) -> Dialect:
     """
-    Return the dialect that is surest of a value; of equally sure ones the more common.
+    Return the dialect with the highest confidence for a value; at a tie the more common one.
 
     Args:
         wire: A list of messages, a request body or a thread state.
 
     Raises:
-        UnknownFormat: No dialect recognises it; says what is wrong and in which message.
+        UnknownFormat: No dialect recognises it; the error names the problem and the message.
     """
     return detect_with_score(wire)[0]
 
 
 def detect_with_score(wire: Any) -> tuple[Dialect, float]:
-    """Return the dialect of a value, and how sure that is, from 0 to 1; see `detect_dialect`."""
+    """Return the dialect of a value and the confidence, from 0 to 1; see `detect_dialect`."""
     best, surest = None, 0.0
-    for dialect in DIALECTS.values():  # each is imported here, so stop as soon as one is certain
+    for dialect in DIALECTS.values():  # each is imported on access: stop as soon as one is certain
         sure = dialect.recognises(wire)
         if sure > surest:
             best, surest = dialect, sure
@@ -112,7 +112,7 @@ def detect_with_score(wire: Any) -> tuple[Dialect, float]:
 
 
 def _is_plain(wire: Any) -> bool:
-    """Return True if messages hold a role and a text alone: the most common dialect has these."""
+    """Return True if messages hold only a role and text: they are in the most common dialect."""
     return isinstance(wire, list) and all(
         isinstance(item, dict) and item.keys() == _PLAIN and isinstance(item["content"], str)
         for item in wire
@@ -142,7 +142,7 @@ def _problem(wire: Any) -> InputError:
 
 
 def _message_problem(item: Any, index: int) -> InputError | None:
-    # Imported here: who gives a message that is known does not need it.
+    # Imported here: a known message does not need it.
     from foldline.formats.langchain_shapes import TYPES, shape_of
 
     field = "role" if isinstance(item, dict) and "role" in item else "type"

@@ -1,4 +1,4 @@
-"""The bytes of a transcript file, opened safely: bounded, decompressed, never changed."""
+"""The bytes of a transcript file: bounded, decompressed, never changed."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from foldline.errors import InputError
 from foldline.frozen import field, frozen
 
 MAX_BYTES = 512 * 1024 * 1024
-"""Largest input that is read unless the caller names another limit, in bytes."""
+"""Default maximum size of input, in bytes."""
 
 EXPANSION = 25
-"""How many times its size compressed input may grow to; transcripts shrink by 2 to 10."""
+"""Maximum expansion factor of compressed input; transcripts compress by a factor of 2 to 10."""
 
 UNPACKED_BYTES = 8 * 1024 * 1024
-"""What compressed input may grow to in any case, in bytes; as JSON that takes 0.5 GB at most."""
+"""Size to which any compressed input may expand, in bytes; as parsed JSON at most 0.5 GB."""
 
 HEAD_BYTES = 64 * 1024
-"""How much of a file is looked at to recognise its format, in bytes; lines are read to the end."""
+"""Bytes of a file that are read to detect its format; the last line is read to its end."""
 
 HEAD_LINES = 200
-"""How many lines are looked at."""
+"""Maximum number of lines that are read to detect a format."""
 
 LONGEST_HEAD_LINE = 8 * 1024 * 1024
-"""Longest line that is looked at, in bytes."""
+"""Maximum length of such a line, in bytes."""
 
 _PIECE = 1024 * 1024
-"""How much is read at once, in bytes."""
+"""Size of one read, in bytes."""
 
 _JSON = re.compile(r"\s*(?:\{\s*\"|\[\s*[\[{\"])")
 _GZIP = b"\x1f\x8b"
@@ -47,8 +47,8 @@ class TranscriptSource:
 
     Args:
         data: Decompressed bytes.
-        name: What to call it in messages, usually the file name.
-        max_bytes: What the caller allows, in bytes; None for the limits of this module.
+        name: Its name in messages, usually the file name.
+        max_bytes: The caller's limit, in bytes; None for the limits of this module.
     """
 
     data: bytes = field(repr=False)
@@ -60,7 +60,7 @@ class TranscriptSource:
         cls, data: bytes, name: str = "input", max_bytes: int | None = None
     ) -> TranscriptSource:
         """
-        Take bytes, decompressing gzip.
+        Create a source from bytes, decompressing gzip.
 
         Raises:
             InputError: Too large, damaged, empty or binary.
@@ -78,18 +78,18 @@ class TranscriptSource:
 
     @cached_property
     def encoding(self) -> str:
-        """The encoding of the text, by its byte order mark; UTF-8 where it has none."""
+        """The encoding of the text, by its byte order mark; UTF-8 if it has none."""
         marks = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
         return marks.get(self.data[:2], "utf-8")
 
     @cached_property
     def text(self) -> str:
-        """The content as text; bytes that cannot be read become replacement characters."""
+        """The content as text; undecodable bytes become replacement characters."""
         return decode_text(self.data, self.encoding)
 
     @cached_property
     def document(self) -> Any:
-        """The content as one JSON value, or None when it is not one."""
+        """The content as one JSON value, or None if it is not one."""
         try:
             return json.loads(self.text)
         except (ValueError, RecursionError):
@@ -97,7 +97,7 @@ class TranscriptSource:
 
     @property
     def broken_at(self) -> str:
-        """Where a text that begins as JSON stops being JSON, and why; "" where it does not."""
+        """The position and cause of a JSON syntax error; "" if there is none or it is not JSON."""
         if self.head or _JSON.match(self.text) is None or self.document is not None:
             return ""
         try:
@@ -116,7 +116,7 @@ class TranscriptSource:
     @cached_property
     def head(self) -> tuple[Any, ...]:
         """The first readable JSON Lines values, for recognising a format."""
-        if b"\n" not in self.data.rstrip():  # one line is read once, whatever it turns out to be
+        if b"\n" not in self.data.rstrip():  # a single line is parsed only once
             return (self.document,) if isinstance(self.document, (dict, list)) else ()
         values, size = [], 0
         for line in islice(_lines(self.data, self.encoding), HEAD_LINES):
@@ -127,12 +127,12 @@ class TranscriptSource:
 
 
 def decode_text(data: bytes, encoding: str = "utf-8") -> str:
-    """Read text without its byte order mark; what cannot be read becomes U+FFFD."""
+    """Decode text without its byte order mark; undecodable bytes become U+FFFD."""
     return data.decode(encoding, "replace").removeprefix("\ufeff")
 
 
 def parse_line(line: bytes, encoding: str = "utf-8") -> Any:
-    """Read one line as a JSON object or list; None when it is anything else."""
+    """Parse one line as a JSON object or list; None if it is anything else."""
     text = decode_text(line, encoding).strip()
     if text[:1] not in ("{", "["):
         return None
@@ -158,12 +158,12 @@ def _lines(data: bytes, encoding: str) -> Iterator[bytes]:
 
 
 def plain_limit(max_bytes: int | None) -> int:
-    """Return how many bytes of input are read, whatever it is."""
+    """Return the size limit of uncompressed input, in bytes."""
     return MAX_BYTES if max_bytes is None else max_bytes
 
 
 def unpacked_limit(packed: int, max_bytes: int | None) -> int:
-    """Return how many bytes compressed input of ``packed`` bytes may grow to."""
+    """Return the size to which ``packed`` bytes of compressed input may expand, in bytes."""
     if max_bytes is not None:
         return max_bytes
     return min(MAX_BYTES, max(UNPACKED_BYTES, EXPANSION * packed))
@@ -171,13 +171,13 @@ def unpacked_limit(packed: int, max_bytes: int | None) -> int:
 
 def read_up_to(read: Callable[[int], bytes], most: int) -> bytes:
     """
-    Read a stream up to a number of bytes, in memory that grows with what is there.
+    Read a stream up to a number of bytes, in memory proportional to its content.
 
-    Streams themselves take room for as many bytes as they are asked for, however few come.
+    Streams themselves allocate the requested number of bytes, however few arrive.
 
     Args:
-        read: The method of the stream.
-        most: How many bytes are read at most.
+        read: The read method of the stream.
+        most: Maximum number of bytes to read.
     """
     out = io.BytesIO()
     while piece := read(min(_PIECE, most - out.tell())):
@@ -186,13 +186,13 @@ def read_up_to(read: Callable[[int], bytes], most: int) -> bytes:
 
 
 def _gunzip(data: bytes, name: str, limit: int) -> bytes:
-    """Decompress every member of a gzip file, never more than the limit."""
+    """Decompress every member of a gzip file, up to the limit."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             plain = read_up_to(file.read, limit + 1)
     except (OSError, EOFError, zlib.error) as error:
         why = "it ends too early" if isinstance(error, EOFError) else str(error)
-        if why.startswith("Not a gzipped file"):  # the beginning was one
+        if why.startswith("Not a gzipped file"):  # the first member was valid
             why = "something else follows it"
         raise InputError(
             f"{name} is not a readable gzip file: {why}", hint="Copy or compress it again."
@@ -203,7 +203,7 @@ def _gunzip(data: bytes, name: str, limit: int) -> bytes:
 
 
 def too_large(name: str, limit: int) -> InputError:
-    """Return the error for input above a limit in bytes."""
+    """Return the error for input larger than a limit in bytes."""
     return InputError(
         f"{name} is larger than {limit:,} bytes",
         hint="Split it, compact the newest part, or raise the limit: max_bytes, --max-bytes.",

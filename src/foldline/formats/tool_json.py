@@ -17,12 +17,12 @@ def json_text(value: Any, index: int | None = None, field: str = "") -> str:
     Write a value as JSON.
 
     Args:
-        value: What the wire holds; things that JSON lacks are written as their ``repr``.
+        value: The wire's value; values that JSON cannot represent are written as their ``repr``.
         index: Position of its message, for the error.
         field: Path of its field, for the error.
 
     Raises:
-        InputError: It is nested deeper than a JSON writer follows.
+        InputError: It is nested too deeply for the JSON encoder.
     """
     try:
         return json.dumps(value, ensure_ascii=False, default=repr)
@@ -37,10 +37,10 @@ def json_text(value: Any, index: int | None = None, field: str = "") -> str:
 
 def arguments_text(value: Any, index: int | None = None, field: str = "") -> str:
     """
-    Return arguments as text: text as it is, anything else as JSON, nothing as ``{}``.
+    Return arguments as text: text as it is, None as ``{}``, anything else as JSON.
 
     Raises:
-        InputError: As ``json_text`` does.
+        InputError: See ``json_text``.
     """
     if isinstance(value, str):
         return value
@@ -57,7 +57,7 @@ def arguments_object(text: str) -> dict[str, Any]:
 
 
 def arguments_json(text: str) -> str:
-    """Return arguments as the JSON text of an object: the text itself when it is one."""
+    """Return arguments as the JSON text of an object: the text itself if it is one."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -68,18 +68,18 @@ def arguments_json(text: str) -> str:
 @frozen
 class CallShape:
     """
-    How an object holds a call.
+    The layout of a call in a wire object.
 
     Args:
         arguments: The key of the arguments.
         name: The key of the name of the tool.
-        number: The key of the id, "" where there is none.
+        number: The key of the id, "" if there is none.
         inner: The key of the object that has name and arguments, "" for the object itself.
         needs_id: Whether a call without an id is an error.
-        as_text: Whether the wire wants arguments as text; None where it takes both, and changed
-            ones keep the kind that they had.
-        encode: Writes the arguments of a call that another wire made.
-        new: What such a call begins with; its id goes where it stands here, else behind.
+        as_text: Whether the wire takes arguments as text; None if it takes both, and changed
+            arguments keep their type.
+        encode: Writes the arguments of another wire's call.
+        new: The first fields of such a call; its id keeps its position here, else comes last.
     """
 
     arguments: str = "arguments"
@@ -98,7 +98,7 @@ class CallShape:
         Args:
             wire: The object.
             index: Position of its message, for errors.
-            path: Its path there, for errors.
+            path: Its path in the message, for errors.
 
         Raises:
             InputError: A field has a wrong type.
@@ -116,11 +116,11 @@ class CallShape:
 
     def write(self, call: ToolCall, raw: dict[str, Any] | None) -> dict[str, Any]:
         """
-        Write a call: the object that it was with what changed, else a new one.
+        Write a call: the original object with the changes, or a new one.
 
         Args:
             call: The call.
-            raw: The object, None for a call that another wire made.
+            raw: The original object, None for a call of another wire.
         """
         if raw is None:
             fresh = {self.name: call.name, self.arguments: self.encode(call.arguments)}
@@ -138,21 +138,21 @@ class CallShape:
         return {**raw, self.inner: held} if self.inner else held
 
     def text(self, raw: dict[str, Any]) -> str:
-        """Return the arguments of a call as they are read."""
+        """Return the arguments of a call as text, as `read` does."""
         held = raw[self.inner] if self.inner else raw
         return arguments_text(held.get(self.arguments))
 
 
 @frozen
 class ToolSchema:
-    """A function that a model may call, in no provider's notation."""
+    """A function that a model may call, independent of any provider."""
 
     name: str
     description: str
     parameters: dict[str, Any]
 
     def as_object(self, key: str) -> dict[str, Any]:
-        """Write it as an object whose parameters stand under a key."""
+        """Return the schema as an object with the parameters under a key."""
         return {"name": self.name, "description": self.description, key: self.parameters}
 
 
@@ -161,7 +161,7 @@ def tool_schemas(tools: Iterable[Any]) -> list[ToolSchema]:
     Read tool schemas of any provider.
 
     Tools that run at the provider (web search, code execution) have no schema and no equivalent
-    elsewhere: they are left out.
+    elsewhere: they are omitted.
     """
     return [schema for tool in tools for schema in _schemas(tool)]
 

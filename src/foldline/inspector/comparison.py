@@ -1,4 +1,4 @@
-"""A compaction, before and after: what became of every message that stood there."""
+"""A compaction, before and after: the fate of every message."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from foldline.values.messages import Message, visible_texts
 from foldline.values.tokens import TokenCounter
 
 Fate: TypeAlias = Literal[
-    "kept", "cut", "cleared", "quoted", "told", "folded", "handle", "gone", "added"
+    "kept", "cut", "cleared", "quoted", "summarized", "folded", "handle", "file", "added"
 ]
 
 FATES: Final[dict[Fate, str]] = {
     "kept": "kept word for word",
-    "cut": "cut: a part is still shown",
-    "cleared": "cleared: a note stands in its place",
+    "cut": "cut: a part is still in view",
+    "cleared": "cleared: replaced by a note",
     "quoted": "folded: lines of it are quoted in the snapshot",
-    "told": "folded: told by a model",
-    "folded": "folded: the snapshot names what it is about",
-    "handle": "out of sight: only by handle",
-    "gone": "out of sight: only in the agent's file",
+    "summarized": "folded: covered by a model's summary",
+    "folded": "folded: the snapshot names its subject",
+    "handle": "out of view: only by handle",
+    "file": "out of view: only in the agent's file",
     "added": "added by the compaction",
 }
-"""Every fate in words, in the order from most to least that the model still sees."""
+"""Description of every fate, from most to least visible to the model."""
 
 SHORTEST: Final = 16
-"""Characters from which a line that stands in a snapshot counts as quoted."""
+"""Minimum length of a line in a snapshot to count as quoted, in characters."""
 
 LINES: Final = 400
-"""Lines of one message that are looked for in a snapshot."""
+"""Maximum lines of one message searched for in a snapshot."""
 
 _REWRITES: Final[dict[str, Fate]] = {"truncate": "cut", "repair": "cut"}
 
@@ -41,7 +41,7 @@ _REWRITES: Final[dict[str, Fate]] = {"truncate": "cut", "repair": "cut"}
 @frozen
 class MessageFate:
     """
-    One message before and what stands for it after; either may be missing.
+    One message before and its replacement after; either may be missing.
 
     ``before`` and ``after`` are tokens. ``quoted`` counts the lines that a snapshot quotes.
     """
@@ -63,7 +63,7 @@ class ViewComparison:
     after: int
 
     def tokens(self) -> dict[Fate, tuple[int, int]]:
-        """Return how many messages met each fate, and what they took before, in tokens."""
+        """Return the number of messages with each fate, and their tokens before."""
         found: dict[Fate, tuple[int, int]] = {}
         for fate in FATES:
             rows = [row for row in self.rows if row.fate == fate]
@@ -77,11 +77,11 @@ def compare(
     old: Sequence[Message], new: Sequence[Message], revision: Revision, counter: TokenCounter
 ) -> ViewComparison:
     """
-    Say what became of every message.
+    Determine the fate of every message.
 
     Args:
-        old: What was shown before.
-        new: What was shown after.
+        old: The view before.
+        new: The view after.
         revision: The change between the two.
         counter: Counts messages.
     """
@@ -96,20 +96,20 @@ def compare(
 def around(
     segments: Sequence[ViewSegment], index: int
 ) -> tuple[Sequence[Message], Sequence[Message]]:
-    """Return what was shown before and after the change that a segment begins with."""
+    """Return the views before and after the change that a segment begins with."""
     segment = segments[index]
     return segments[index - 1].messages, segment.messages[: segment.start]
 
 
 class SnapshotText:
-    """What snapshots say: ``names`` are the identifiers in their ``text``."""
+    """The text of snapshots; ``names`` are the identifiers in their ``text``."""
 
     def __init__(self, snapshots: Iterable[Message]) -> None:
         self.text = "\n".join(text for m in snapshots for text in visible_texts(m))
         self.names = identifiers(self.text)
 
     def quotes(self, lines: Iterable[str]) -> int:
-        """Count the lines that stand in the snapshots as they are."""
+        """Count the lines that occur verbatim in the snapshots."""
         return sum(line in self.text for line in lines) if self.text else 0
 
 
@@ -129,7 +129,7 @@ class _FateFinder:
         }
 
     def rows(self) -> Iterator[tuple[Fate, Message | None, Message | None, int]]:
-        """Yield rows: messages of before in order, each new one in front of what follows it."""
+        """Yield rows: old messages in order, each new one before the message that follows it."""
         places = self._fold_places()
         waiting: list[Message] = []
         for message in self._new:
@@ -148,7 +148,7 @@ class _FateFinder:
             yield "added", None, new, 0
 
     def _fold_places(self) -> dict[str, list[Message]]:
-        """Return the snapshots by the first message that each stands for."""
+        """Return the snapshots by the first message that each replaces."""
         if self._revision.cause == "recorded":
             first = next((m.id for m in self._old if m.id not in self._stays), "")
             return {first: list(self._added)}
@@ -179,8 +179,8 @@ class _FateFinder:
         ):
             receipt = self._revision.receipt
             by_model = receipt is None or receipt.spent.output_tokens > 0
-            return "told" if by_model else "folded"
-        return "gone" if self._revision.cause == "recorded" else "handle"
+            return "summarized" if by_model else "folded"
+        return "file" if self._revision.cause == "recorded" else "handle"
 
     def _count_quoted(self, message: Message) -> int:
         texts = visible_texts(message) if self._snapshot.text else ()
@@ -191,12 +191,12 @@ class _FateFinder:
 
 
 def describe(revision: Revision) -> str:
-    """Describe the edits of a change in a few words."""
+    """Describe the edits of a change briefly."""
     words = {
         Rewrite: "parts rewritten",
-        Drop: "stretches left out",
+        Drop: "ranges dropped",
         Fold: "snapshots made",
-        Insert: "messages put in",
+        Insert: "messages inserted",
         Move: "messages moved",
     }
     counts = {kind: sum(isinstance(edit, kind) for edit in revision.edits) for kind in words}

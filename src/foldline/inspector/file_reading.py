@@ -1,12 +1,12 @@
 """
-Reading a transcript file to be looked at: what was said, without what it was written in.
+Read a transcript file for inspection: its messages, without their wire originals.
 
-A large file is read in a process of its own: reading takes several times the memory of what is
-kept, and that process gives it all back when it ends.
+A large file is read in a separate process: reading takes several times the memory of the
+result, and all of it is freed when that process ends.
 
-Of a file that grows only what was appended is read, where the beginning is still the same. The new
-lines are decoded together with the first lines of the file and those just before them; the last
-messages that are known have to come out of that again, else the file is read as a whole.
+If a file grows and its beginning is unchanged, only the appended part is read. The new
+lines are decoded together with the first lines of the file and those just before them. The last
+known messages must be among the result; otherwise the whole file is read.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from foldline.values.identity import identify
 from foldline.values.messages import Message
 
 APART: Final = 24_000_000
-"""Bytes from which a file is read in a process of its own."""
+"""Size in bytes from which a file is read in a separate process."""
 
 HEAD: Final = 256 * 1024
-"""Bytes at the beginning of a file in which the name of the model is looked for."""
+"""Bytes at the start of a file that are searched for the model name."""
 
 SEGMENT: Final = "segment "
-"""How the conversations are named into which an agent's own compactions divide a session."""
+"""Name prefix of the conversations that an agent's own compactions split a session into."""
 
 STEP: Final = 2_000
-"""Messages after which progress is reported again."""
+"""Number of messages between progress reports."""
 
 _MODEL: Final = re.compile(r'"model"\s{0,4}:\s{0,4}"([A-Za-z][\w./:@-]{1,99})"')
 
@@ -50,9 +50,9 @@ _MODEL: Final = re.compile(r'"model"\s{0,4}:\s{0,4}"([A-Za-z][\w./:@-]{1,99})"')
 @frozen
 class FileContent:
     """
-    What a file holds of one session.
+    One session in a file.
 
-    ``names`` are the conversations that it has beside each other, ``chosen`` the one that was
+    ``names`` are the parallel conversations in the file, ``chosen`` the one that was
     read; ``segments`` is what the model saw between the agent's own compactions.
     """
 
@@ -73,8 +73,8 @@ def read_content(path: Path, format: str, conversation: int | None) -> FileConte
 
     Args:
         path: The file.
-        format: What it is, "auto" to go by its content.
-        conversation: Which of several, from 0; None for the last.
+        format: The format; "auto" detects it from the content.
+        conversation: Index of the conversation, from 0; None for the last.
 
     Raises:
         InputError: It cannot be read, or has no such conversation.
@@ -100,7 +100,7 @@ def read_content(path: Path, format: str, conversation: int | None) -> FileConte
 def _choose(
     recording: Recording, requested: int | None
 ) -> tuple[int, Sequence[RecordedConversation]]:
-    """Return which conversation is meant, and all that belong to it."""
+    """Return the index of the selected conversation, and all conversations that belong to it."""
     held = recording.conversations
     if not held:
         raise InputError("The file holds no conversation", hint="Give a file that has one.")
@@ -113,7 +113,7 @@ def _choose(
 
 
 def _model_in(path: Path) -> str:
-    """Return the model that the beginning of a file names outside of its messages, "" for none."""
+    """Return the model named at the start of a file, outside its messages; "" for none."""
     with path.open("rb") as file:
         data = file.read(HEAD)
     if data.startswith(b"\x1f\x8b"):
@@ -124,7 +124,7 @@ def _model_in(path: Path) -> str:
 
 
 def model_named(messages: Sequence[Message]) -> str:
-    """Return the name of the model that answered last, "" where no message says so."""
+    """Return the name of the model of the last answer; "" if no message records it."""
     for message in reversed(messages):
         if message.role == "assistant" and isinstance(message.raw, dict):
             name = message.raw.get("model") or message.raw.get("modelId")
@@ -133,7 +133,7 @@ def model_named(messages: Sequence[Message]) -> str:
     return ""
 
 
-# --- in a process of its own --------------------------------------------------------------------
+# --- in a separate process --------------------------------------------------------------------
 
 
 def read_apart(
@@ -143,19 +143,19 @@ def read_apart(
     progress: Callable[[float, str], None],
 ) -> FileContent:
     """
-    Read a file in a process of its own; see `read_content`.
+    Read a file in a separate process; see `read_content`.
 
     Args:
         path: The file.
         format: What it is.
-        conversation: Which of several, from 0; None for the last.
+        conversation: Index of the conversation, from 0; None for the last.
         progress: Called with a fraction of the work and what comes next.
 
     Raises:
         InputError: It cannot be read, or has no such conversation.
     """
     words = [str(path), format, "" if conversation is None else str(conversation)]
-    # -P: no module in the working directory takes the place of one of ours.
+    # -P: no module in the working directory can shadow one of ours.
     command = [sys.executable, "-P", "-m", "foldline.inspector.file_reading", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as child:  # noqa: S603  # our own
         assert child.stdout is not None  # noqa: S101  # it is a pipe
@@ -178,7 +178,7 @@ def _receive(lines: IO[bytes], progress: Callable[[float, str], None]) -> FileCo
             messages.append(message_from_json(json.loads(lines.readline())))
             done += 1
             if not done % STEP:
-                progress(0.3 + 0.2 * done / whole, f"Taking over {done:,} of {whole:,} messages")
+                progress(0.3 + 0.2 * done / whole, f"Receiving {done:,} of {whole:,} messages")
         segments.append(tuple(messages))
     for name in ("names", "warnings", "tools"):
         head[name] = tuple(head[name])
@@ -186,7 +186,7 @@ def _receive(lines: IO[bytes], progress: Callable[[float, str], None]) -> FileCo
 
 
 def _serialize(content: FileContent) -> Iterator[str]:
-    """Yield lines: what the file is, then each message."""
+    """Yield lines: the properties of the file, then each message."""
     head = {
         one.name: getattr(content, one.name)
         for one in fields(FileContent)
@@ -194,23 +194,23 @@ def _serialize(content: FileContent) -> Iterator[str]:
     }
     yield json.dumps({**head, "sizes": [len(messages) for messages in content.segments]})
     for messages in content.segments:
-        # Without what a message was written in.
+        # Without the wire originals.
         yield from (json.dumps(message_to_json(one, lambda _: None)) for one in messages)
 
 
 # --- what was appended -----------------------------------------------------------------------
 
 BEGINNING: Final = 64 * 1024
-"""Bytes at the beginning of a file that say what it is; their lines are decoded again."""
+"""Bytes at the start of a file that identify its format; their lines are decoded again."""
 
 OVERLAP: Final = 512 * 1024
-"""Bytes before the new ones that are decoded with them."""
+"""Bytes before the new ones that are decoded together with them."""
 
 MOST: Final = 16_000_000
-"""New bytes from which a file is read as a whole."""
+"""Number of new bytes from which the whole file is read."""
 
 SAME: Final = 12
-"""Known messages that have to come out again; fewer where there are no more."""
+"""Number of known messages that must be decoded again, or all if there are fewer."""
 
 CHANGED: Final = 3
 """Messages at the end that the next lines may still change."""
@@ -221,9 +221,9 @@ _STEP: Final = 1 << 20
 @frozen
 class Mark:
     """
-    Up to where a file of lines was read.
+    The position up to which a line-based file was read.
 
-    ``end`` is behind its last whole line, in bytes; ``digest`` is that of everything before.
+    ``end`` is the offset after its last whole line, in bytes; ``digest`` covers everything before.
     """
 
     path: Path
@@ -235,15 +235,15 @@ class Mark:
 
 def mark(path: Path, format: str, size: int) -> Mark | None:  # noqa: A002  # as everywhere
     """
-    Remember a file that was read.
+    Record how far a file was read.
 
     Args:
         path: The file.
         format: What it is.
-        size: How long it was when reading began, in bytes.
+        size: Its size when reading began, in bytes.
 
     Returns:
-        None where it is not written line by line, so that it cannot be read from the middle.
+        None if it is not line-based and so cannot be read from the middle.
     """
     with path.open("rb") as file:
         first = file.readline(BEGINNING)
@@ -260,12 +260,12 @@ def read_appended(
     Read what was appended to a file.
 
     Args:
-        marked: Up to where it was read.
+        marked: The position up to which it was read.
         known: The messages of its current conversation.
 
     Returns:
-        All messages of the conversation now, those that are known as the same objects; None where
-        the file has to be read as a whole.
+        All messages of the conversation, known ones as the same objects; None if
+        the whole file must be read.
     """
     with marked.path.open("rb") as file:
         status = os.fstat(file.fileno())
@@ -285,7 +285,7 @@ def read_appended(
 
 
 def _join(known: Sequence[Message], found: Sequence[Message]) -> tuple[Message, ...] | None:
-    """Continue known messages by those that were found behind the last of them."""
+    """Append to the known messages those found after the last of them."""
     for dropped in range(min(CHANGED, len(known) - 1) + 1):
         kept = known[: len(known) - dropped]
         last = tuple(kept[-SAME:])
@@ -302,7 +302,7 @@ def _join(known: Sequence[Message], found: Sequence[Message]) -> tuple[Message, 
 
 
 def _window(file: BinaryIO, start: int, end: int) -> bytes:
-    """Return whole lines: the first of a file, those before a place, and those from there on."""
+    """Return whole lines: the first of a file, those before an offset, and those after it."""
     file.seek(0)
     head = file.read(min(BEGINNING, start))
     head = head[: head.rfind(b"\n") + 1]
@@ -315,7 +315,7 @@ def _window(file: BinaryIO, start: int, end: int) -> bytes:
 
 
 def _line_end(file: BinaryIO, size: int) -> int:
-    """Return where the last whole line of the first ``size`` bytes ends."""
+    """Return the end of the last whole line in the first ``size`` bytes."""
     end = size
     while end > 0:
         start = max(0, end - _STEP)
@@ -347,9 +347,9 @@ def _is_object(line: bytes) -> bool:
 
 
 def main(words: Sequence[str]) -> None:
-    """Read the file that is named and write it line by line; an error is the only line."""
+    """Read the named file and write it line by line; an error is written as the only line."""
     path, format_, conversation = words
-    gc.disable()  # there are no cycles, and this process ends soon
+    gc.disable()  # there are no cycles, and this process is short-lived
     try:
         content = read_content(Path(path), format_, int(conversation) if conversation else None)
         lines = _serialize(content)

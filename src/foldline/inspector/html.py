@@ -1,4 +1,4 @@
-"""HTML as values: every text is escaped where it enters, and only this file writes a tag."""
+"""HTML as values: all text is escaped on entry, and only this file writes tags."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Final, TypeAlias
 from foldline.errors import FoldlineError
 
 VOID: Final = frozenset({"br", "hr", "img", "input", "link", "meta"})
-"""Elements that have no content and no end."""
+"""Elements without content and end tag."""
 
 _RANGES: Final = (
     *((0x00, 0x08), (0x0B, 0x0B), (0x0E, 0x1F), (0x7F, 0x9F), (0x061C, 0x061C), (0x200B, 0x200F)),
     *((0x202A, 0x202E), (0x2060, 0x206F), (0xD800, 0xDFFF), (0xFEFF, 0xFEFF), (0xE0000, 0xE007F)),
 )
 _INVISIBLE: Final = frozenset(code for first, last in _RANGES for code in range(first, last + 1))
-"""Characters that nobody sees, or that turn the direction of what follows."""
+"""Characters that are invisible or change the direction of the following text."""
 
 _SIGN: Final = "\uf8ff"
-"""Stands before the number of a character that is named; it is always named itself."""
+"""Marks the number of a replaced character; the mark itself is always replaced."""
 
 _JOINERS: Final = frozenset((0x200C, 0x200D))
-"""Words of several scripts, and emoji, are not themselves without these."""
+"""Joiners that words of several scripts, and emoji, need."""
 
 _MARKED: Final = {code: f"{_SIGN}{code:04X};" for code in (_INVISIBLE | {ord(_SIGN)}) - _JOINERS}
 
@@ -42,10 +42,10 @@ def h(name: str, /, *children: Child, **attributes: Value) -> Html:
     Write an element.
 
     Args:
-        name: Of the element.
-        children: Texts, which are escaped, elements, and lists of both; None is left out.
-        attributes: By name; ``_`` stands for ``-`` and is dropped at the end. True writes the name
-            alone; None and False write nothing.
+        name: Name of the element.
+        children: Texts (escaped), elements, and lists of both; None is skipped.
+        attributes: Attributes by name; ``_`` becomes ``-`` and is dropped at the end. True writes
+            the name only; None and False write nothing.
     """
     head = "".join(_attributes(attributes))
     if name in VOID:
@@ -59,15 +59,15 @@ def rect(x: Value, y: Value, width: Value, height: Value, *children: Child, clas
 
 
 def join(*children: Child) -> Html:
-    """Write elements and texts one behind the other."""
+    """Concatenate elements and texts."""
     return Html("".join(_texts(children)))
 
 
 def visible(text: str) -> Html:
     """
-    Write a text so that nothing in it hides or turns what stands around it.
+    Write a text so that nothing in it hides or reorders the text around it.
 
-    Marks of direction, controls and characters without a width are named instead.
+    Direction marks, control and zero-width characters are replaced by their code points.
     """
     first, *rest = text.translate(_MARKED).split(_SIGN)
     named = (piece.partition(";") for piece in rest)
@@ -91,7 +91,7 @@ def _attributes(attributes: dict[str, Value]) -> Iterator[str]:
             continue
         key = name.rstrip("_").replace("_", "-")
         if key.startswith("on") or key == "style":
-            raise FoldlineError(f"No page has an attribute {key}: nothing in it acts by itself.")
+            raise FoldlineError(f"Attribute {key} is not allowed: pages have no active content.")
         yield f" {key}" if value is True else f' {key}="{_attribute(value)}"'
 
 

@@ -1,4 +1,4 @@
-"""Reading a session to be looked at, from the file of an agent or from an archive."""
+"""Read a session for inspection, from an agent's file or from an archive."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from foldline.values.transcript import Transcript
 Progress: TypeAlias = Callable[[float, str], None]
 
 TEXTS: Final = 1_000_000
-"""Texts whose tokens are remembered: all of a session, as every page asks for them again."""
+"""Number of texts whose token counts are cached: all of a session, since every page needs them."""
 
 
 def read_entry(
     entry: SessionEntry, config: Config, progress: Progress, model: str = ""
 ) -> SessionTrace:
     """
-    Read a session that was listed.
+    Read a listed session.
 
     Args:
         entry: The session.
-        config: The thresholds that are drawn, where the model's window is known.
-        progress: Called with a fraction of the work and what comes next.
-        model: The model to count and price for; "" for the one that the session names.
+        config: The thresholds to draw, if the model's window is known.
+        progress: Called with the completed fraction and the next step.
+        model: The model to count and price for; "" for the session's own.
 
     Raises:
         InputError: The file cannot be read, or has no such conversation.
@@ -64,7 +64,7 @@ def _read_file(
         else read_content(path, entry.format, entry.conversation)
     )
     source = replace(entry, agent=held.format, size=status.st_size, changed=status.st_mtime)
-    progress(0.5, "Following what was shown")
+    progress(0.5, "Reconstructing the views")
     segments = segment_recording(
         [tuple(map(without_wire, messages)) for messages in held.segments]
     )
@@ -82,14 +82,14 @@ def _read_file(
 
 def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
     """
-    Read what was appended to the file of a session.
+    Read the messages appended to the file of a session.
 
     Args:
-        trace: The session as it was read before; what it shares with the new one is kept.
-        progress: Called with a fraction of the work and what comes next.
+        trace: The session as previously read; shared parts are reused.
+        progress: Called with the completed fraction and the next step.
 
     Returns:
-        The session now; None where its file has to be read as a whole.
+        The updated session; None if the whole file must be read.
 
     Raises:
         OSError: The file cannot be read.
@@ -97,7 +97,7 @@ def read_growth(trace: SessionTrace, progress: Progress) -> SessionTrace | None:
     *earlier, last = trace.segments
     if trace.mark is None or trace.conversations:
         return None
-    progress(0.02, "Reading what was appended")
+    progress(0.02, "Reading appended messages")
     found = read_appended(trace.mark, last.messages)
     if found is None:
         return None
@@ -134,9 +134,9 @@ def _read_archive(
         batches = archive.compactions(name)
         info = next((one for one in archive.sessions() if one.head.name == name), None)
     if info is None:
-        raise RecallError(f"There is no session {name!r}.", hint="Somebody has just deleted it.")
+        raise RecallError(f"There is no session {name!r}.", hint="It was deleted in the meantime.")
     light = tuple(map(without_wire, log))
-    progress(0.4, "Replaying what was shown")
+    progress(0.4, "Replaying the views")
     segments = replay_archive(light, batches)
     overhead = next((b.receipt.overhead for b in reversed(batches) if b.receipt.overhead), 0)
     source = replace(archive_entry(entry.place, info), project="")
@@ -151,7 +151,7 @@ def _read_archive(
 
 
 def archive_entry(path: Path, info: SessionInfo) -> SessionEntry:
-    """Return how a session of an archive is listed."""
+    """Return the list entry of an archived session."""
     head = info.head
     agent = head.dialect or "foldline"
     return SessionEntry(
@@ -175,7 +175,7 @@ def _build_trace(
 
 
 def _prepare(trace: SessionTrace, progress: Progress) -> SessionTrace:
-    """Measure all of a session, so that every page is quick afterwards."""
+    """Measure a whole session, so that every page is fast afterwards."""
     progress(0.6, "Counting tokens")
     _ = trace.timeline, trace.handles, trace.positions
     progress(1.0, "Done")

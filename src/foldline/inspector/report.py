@@ -1,4 +1,4 @@
-"""One HTML file that holds everything about a session: no script, no address, nothing to load."""
+"""A session as one self-contained HTML file: no script, no links, nothing to load."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from foldline.inspector.pages.tokens import tokens
 from foldline.inspector.trace import SessionTrace
 
 COMPACTIONS: Final = 24
-"""Compactions that are listed message by message: the newest."""
+"""Maximum compactions listed message by message, the newest first."""
 
 ROWS: Final = 400
-"""Messages that are listed of each."""
+"""Maximum messages listed of each."""
 
 NOW: Final = 60
-"""Messages of the view now that the file shows: the newest."""
+"""Maximum messages of the current view, the newest first."""
 
 EXCERPT: Final = 1_200
-"""Characters of each of their parts."""
+"""Maximum characters of each of their parts."""
 
 _STYLE: Final = Path(__file__).with_name("static") / "inspect.css"
 
@@ -38,7 +38,7 @@ def report(trace: SessionTrace, now: float) -> str:
 
     Args:
         trace: The session.
-        now: When it is written, in seconds since 1970.
+        now: The current time, in seconds since 1970.
     """
     links = Links("")
     style = _STYLE.read_text("utf-8")

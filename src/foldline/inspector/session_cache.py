@@ -1,4 +1,4 @@
-"""The sessions that can be looked at, and those that were read, followed as they grow."""
+"""Sessions that can be inspected; those in memory are re-read as they grow."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from foldline.inspector.trace import SessionEntry, SessionTrace
 Result = TypeVar("Result")
 
 KEPT: Final = 3
-"""Sessions that stay in memory; what is opened beside them is read again."""
+"""Number of sessions kept in memory; others are read again when opened."""
 
 EXTRAS: Final = 8
-"""Further work on a session whose results stay in memory."""
+"""Number of background results per session kept in memory."""
 
 PATIENCE: Final = 1.2
-"""Seconds for which a page waits for a session before it shows how far reading is."""
+"""Seconds that a page waits for a session before it shows progress."""
 
 PAUSE: Final = 4.0
-"""A session that grows is read again after so many times as long as reading it took."""
+"""A growing session is read again after this multiple of the time that reading it took."""
 
 MOST_PAUSE: Final = 4.0
-"""Seconds after which it is read again at the latest, where only what is new has to be read."""
+"""Maximum seconds until it is read again, if only the appended part must be read."""
 
 
 class Job(Generic[Result]):
@@ -41,7 +41,7 @@ class Job(Generic[Result]):
     Background work on a session.
 
     Args:
-        work: What is done; it is given a function that takes how far it is, and what comes next.
+        work: The function to run; it gets a callback for its progress and next step.
     """
 
     def __init__(self, work: Callable[[Progress], Result]) -> None:
@@ -57,7 +57,7 @@ class Job(Generic[Result]):
         start = time.monotonic()
         try:
             self.result = self._work(self._progress)
-        except Exception as error:  # noqa: BLE001  # raised where the job is awaited
+        except Exception as error:  # noqa: BLE001  # raised to the waiting caller
             self.error = error
         self.seconds = time.monotonic() - start
         _release_memory()
@@ -67,13 +67,13 @@ class Job(Generic[Result]):
         self.fraction, self.words = fraction, words
 
     def wait(self, seconds: float) -> bool:
-        """Return True if it is done within so many seconds."""
+        """Return True if it finishes within ``seconds``."""
         return self._done.wait(seconds)
 
 
 @dataclass(slots=True)
 class _Held:
-    """A session that was read: of which state of its file, and the reading that goes on."""
+    """A session in memory, the file state it was read from, and a running read."""
 
     version: str
     job: Job[SessionTrace]
@@ -84,12 +84,12 @@ class _Held:
 
 class SessionCache:
     """
-    Opens sessions, keeps a few of them in memory, and reads again those that have grown.
+    Opens sessions, keeps a few in memory, and re-reads those that have grown.
 
     Args:
-        find: Lists the sessions there are; is asked again whenever the list is shown.
-        config: The thresholds that are drawn.
-        model: The model to count and price for; "" for the one that a session names.
+        find: Lists the sessions; called again whenever the list is shown.
+        config: The thresholds to draw.
+        model: The model to count and price for; "" for the session's own.
     """
 
     def __init__(
@@ -103,21 +103,21 @@ class SessionCache:
         self._lock = threading.RLock()
 
     def sessions(self) -> tuple[SessionEntry, ...]:
-        """List the sessions there are now, the one that was changed last first."""
+        """List the current sessions, the most recently changed first."""
         found = sorted(self._find(), key=lambda one: -one.changed)
         with self._lock:
             self._known.update((one.key, one) for one in found)
         return tuple(found)
 
     def find_entry(self, key: str) -> SessionEntry | None:
-        """Return the session with a key, if it was ever listed."""
+        """Return the session with a key, if it has been listed."""
         if key not in self._known:
             self.sessions()
         return self._known.get(key)
 
     def open(self, listed: SessionEntry) -> Job[SessionTrace] | SessionTrace:
         """
-        Return a session, or the reading of it where that takes long.
+        Return a session, or the job that reads it if that takes long.
 
         Raises:
             FoldlineError: It cannot be read.
@@ -133,7 +133,7 @@ class SessionCache:
         return held.trace
 
     def version(self, listed: SessionEntry) -> str:
-        """Return which state of a session is shown, and start reading a newer one."""
+        """Return the state of the cached session, and start reading a newer one."""
         held = self._find_held(listed)
         self._take_result(held)
         if held.trace is None:
@@ -148,7 +148,7 @@ class SessionCache:
         return str(id(held.trace))
 
     def forget(self, listed: SessionEntry) -> None:
-        """Read a session anew when it is opened next."""
+        """Discard a session, so that it is read again when opened."""
         with self._lock:
             for key in [key for key in self._held if key[0] == listed.key]:
                 del self._held[key]
@@ -156,7 +156,7 @@ class SessionCache:
     def start_job(
         self, listed: SessionEntry, name: str, work: Callable[[Progress], Any]
     ) -> Job[Any]:
-        """Return background work on a session, started the first time that its name is given."""
+        """Return a background job on a session, started on the first call with its name."""
         held = self._find_held(listed)
         with self._lock:
             if name not in held.extras:
@@ -177,7 +177,7 @@ class SessionCache:
             return self._held[key]
 
     def _take_result(self, held: _Held) -> None:
-        """Take over what the last reading found, if it has ended."""
+        """Take the result of the running read, if it has finished."""
         found = held.job.result if held.job.wait(0) else None
         if found is not None and found != held.trace:
             held.trace, held.extras = found, {}
@@ -185,7 +185,7 @@ class SessionCache:
     def _work(
         self, listed: SessionEntry, before: SessionTrace | None = None
     ) -> Callable[[Progress], SessionTrace]:
-        """Return what reads a session, and only what is new in it where it was read before."""
+        """Return a function that reads a session, or only its new part if it was read before."""
 
         def read(progress: Progress) -> SessionTrace:
             grown = before and read_growth(before, progress)
@@ -195,7 +195,7 @@ class SessionCache:
 
 
 def state_of(listed: SessionEntry) -> str:
-    """Return what changes when a session does."""
+    """Return a text that changes when the session does."""
     try:
         if listed.origin == "archive":
             with Archive.open(listed.place) as archive:
@@ -224,6 +224,6 @@ def _as_error(error: Exception | None) -> FoldlineError:
 
 
 def _release_memory() -> None:
-    """Return the memory that is free now to the system, where the C library (glibc) can."""
+    """Return free memory to the system, if the C library (glibc) can."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

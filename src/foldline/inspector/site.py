@@ -1,4 +1,4 @@
-"""The pages by their addresses: from a request that may be answered to its answer."""
+"""The routes of the inspector: from an authorized request to its response."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _KEY: Final = re.compile(r"[0-9a-f]{16}")
 
 @frozen
 class PageRequest:
-    """A request: its method, the parts of its path, the fields of its address and of its form."""
+    """A request: its method, path segments, query fields and form fields."""
 
     method: str
     path: tuple[str, ...]
@@ -51,13 +51,13 @@ class PageRequest:
     form: Mapping[str, str] = field(default_factory=dict)
 
     def number(self, name: str) -> int | None:
-        """Return a field as a whole number, None where it is none."""
+        """Return a field as a whole number, or None if it is not one."""
         return parse_whole(self.query.get(name, ""))
 
 
 @frozen
 class PageResponse:
-    """What is sent back."""
+    """A response."""
 
     body: str
     status: int = 200
@@ -71,8 +71,8 @@ class InspectorSite:
 
     Args:
         cache: The sessions.
-        survey: Measures those of the list.
-        token: Stands in every form that changes something.
+        survey: Measures the sessions of the list.
+        token: Included in every form that makes changes.
         clock: Returns seconds since 1970.
     """
 
@@ -137,7 +137,7 @@ class InspectorSite:
 
 @frozen
 class _SessionPages:
-    """The pages of one session, as one request asks for them."""
+    """The pages of one session, for one request."""
 
     cache: SessionCache
     call: PageRequest
@@ -187,7 +187,7 @@ class _SessionPages:
         return None
 
     def _at(self) -> int | None:
-        """Return the request at which a page is asked for; None for now."""
+        """Return the selected model request; None for now."""
         number = self.call.number("at")
         return None if number is None else min(number, len(self.trace.timeline.points) - 1)
 
@@ -208,7 +208,7 @@ class _SessionPages:
         fields, at = dict(self.call.query), self._at()
 
         def work(progress: Progress) -> Html:
-            progress(0.1, "Trying these settings")
+            progress(0.1, "Simulating these settings")
             return what_if(self.trace, self.links, fields, at)
 
         job = self._run_job(f"what-if {sorted(fields.items())}", work)
@@ -226,12 +226,12 @@ class _SessionPages:
         return cost(self.trace, self.links, self.call.number("page") or 0, others)
 
     def _run_job(self, name: str, work: Callable[[Progress], Any]) -> Job[Any] | PageResponse:
-        """Return a job that has ended, or the page that shows its progress."""
+        """Return a finished job, or the page that shows its progress."""
         job = self.cache.start_job(self.listed, name, work)
         return job if job.wait(0.5) else _progress_page(self.listed.title, job)
 
     def _change(self, rest: tuple[str, ...]) -> PageResponse:
-        """Do what a form asks for; its token was checked before it came here."""
+        """Make the change of a form; its token has been checked already."""
         listed = self.listed
         if not self.trace.is_ours:
             return not_found("An agent's own file is never changed.")
@@ -243,21 +243,21 @@ class _SessionPages:
                 focus = self.call.form.get("focus", "")
                 change = partial(_compact_from, listed.place, listed.name, number, focus)
             case _:
-                return not_found("Nothing is changed there.")
+                return not_found("There is no such change.")
         try:
             change()
-        finally:  # what could not be done, may be because somebody else has changed the session
+        finally:  # a failure may mean that another program has changed the session
             self.cache.forget(listed)
         return PageResponse("", 303, headers={"Location": self.links.page()})
 
 
 def _undo(path: Path, name: str) -> None:
     """
-    Take the last compaction of a session back.
+    Undo the last compaction of a session.
 
     Raises:
         FoldlineError: None is in effect.
-        StoreError: Somebody else changed the session meanwhile.
+        StoreError: Another program changed the session meanwhile.
     """
     with Archive.open(path) as archive:
         if archive.undo(name) is None:
@@ -269,7 +269,7 @@ def _compact_from(path: Path, name: str, number: str, focus: str) -> None:
     Fold everything from a message on into a snapshot, without a model.
 
     Raises:
-        FoldlineError: The message is not shown, or nothing behind it may be folded.
+        FoldlineError: The message is not in view, or nothing after it may be folded.
     """
     with Session.open(path, name, summarizer="embedded") as session:
         receipt = session.compact(start=number, focus=focus[:1_000])
@@ -278,7 +278,7 @@ def _compact_from(path: Path, name: str, number: str, focus: str) -> None:
 
 
 def _prepare_pages(trace: SessionTrace) -> Job[object]:
-    """Compute in the background what the other pages need long for."""
+    """Compute slow results for the other pages in the background."""
     return Job(
         lambda _: (
             trace.once("groups", group_messages),
@@ -293,20 +293,20 @@ def _error_note(error: Exception) -> Html:
 
 
 def not_found(words: str) -> PageResponse:
-    """Return the page for what does not exist."""
+    """Return the page for a missing address."""
     return _message_page("Not found", "Not found", words, 404)
 
 
 def refusal_page() -> PageResponse:
-    """Return the page for a request that did not come by the link."""
-    words = "This page opens with the link that foldline inspect printed when it was started."
+    """Return the page for a request without access."""
+    words = "Open this page with the link that foldline inspect printed at startup."
     return _message_page("Closed", "This page is closed", words, 403)
 
 
 def entry_page(path: str) -> PageResponse:
-    """Return the page that redirects from the first link, so that no history keeps its token."""
+    """Return the page that redirects from the first link, to keep its token out of the history."""
     path = path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
-    body = opening("Opening…", h("p", h("a", "Go on", href=path)))
+    body = opening("Opening…", h("p", h("a", "Continue", href=path)))
     head = Html(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Opening</title>'
     )

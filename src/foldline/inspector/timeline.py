@@ -1,4 +1,4 @@
-"""What the model saw at every request, its tokens by kind, and what the cache still held."""
+"""The view at every request, its tokens by kind, and the cached part of it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Cause: TypeAlias = Literal["compaction", "undo", "recorded"]
 @frozen
 class Revision:
     """
-    A change of what is shown.
+    A change of the view.
 
-    ``cause`` is "recorded" where the agent's own file has it, without edits and receipt. ``time``
-    is in seconds since 1970, None where unknown; ``undone`` says that it was taken back later.
+    ``cause`` is "recorded" for a compaction by the agent itself, without edits and receipt.
+    ``time`` is in seconds since 1970, None if unknown; ``undone`` means that it was undone later.
     """
 
     cause: Cause
@@ -36,7 +36,7 @@ class Revision:
 
     @property
     def name(self) -> str:
-        """What pages call it."""
+        """Its name on pages."""
         return "undo" if self.cause == "undo" else "compaction"
 
 
@@ -45,7 +45,7 @@ class ViewSegment:
     """
     Requests between two changes of the view.
 
-    ``messages`` is everything that was shown until its end, the first ``start`` of them from its
+    ``messages`` are all in view until its end, the first ``start`` of them from its
     beginning on. ``revision`` is the change that it begins with, None for the first segment.
     """
 
@@ -57,10 +57,10 @@ class ViewSegment:
 @frozen
 class ModelRequest:
     """
-    One request to the model: it saw the first ``length`` messages of a segment.
+    One request to the model, whose view is the first ``length`` messages of a segment.
 
-    ``answer`` is where the answer stands in the segment, and ``end`` where it ends; both are
-    ``length`` for the request that is yet to come.
+    ``answer`` is where the answer starts in the segment, and ``end`` where it ends; both are
+    ``length`` for the next request.
     """
 
     number: int
@@ -74,7 +74,7 @@ def replay_archive(log: Sequence[Message], batches: Sequence[Batch]) -> tuple[Vi
     Replay the log of a session with the edits of its compactions.
 
     Args:
-        log: Every message as it was.
+        log: All original messages.
         batches: The compactions, in order; the cut of a giant output counts as its recording.
 
     Returns:
@@ -109,7 +109,7 @@ def _replay(log: Sequence[Message], batches: Sequence[Batch]) -> Iterator[ViewSe
 
 
 def _moments(batches: Sequence[Batch]) -> list[tuple[int, Batch, bool]]:
-    """Return when edits were made and taken back, in order."""
+    """Return when edits were made and undone, in order."""
     edited = [batch for batch in batches if batch.edits]
     made = [(batch.at, batch, False) for batch in edited]
     taken = [(b.undone_at, b, True) for b in edited if b.undone_at is not None]
@@ -117,7 +117,7 @@ def _moments(batches: Sequence[Batch]) -> list[tuple[int, Batch, bool]]:
 
 
 def _apply_batches(log: Sequence[Message], batches: Sequence[Batch]) -> dict[str, Message]:
-    """Return what a log shows with some batches, each applied when the log was as long as then."""
+    """Return the view of a log with some batches, each applied to the log as it was then."""
     view: dict[str, Message] = {}
     done = 0
     for batch in batches:
@@ -130,10 +130,10 @@ def _apply_batches(log: Sequence[Message], batches: Sequence[Batch]) -> dict[str
 
 def segment_recording(conversations: Sequence[Sequence[Message]]) -> tuple[ViewSegment, ...]:
     """
-    Take what an agent recorded before and after each of its own compactions.
+    Build segments from the views that an agent recorded around its own compactions.
 
     Args:
-        conversations: What the model saw, in order; each goes on after a compaction.
+        conversations: The views in order; each continues after a compaction.
     """
     seen: set[str] = set()
     made: list[ViewSegment] = []
@@ -146,14 +146,14 @@ def segment_recording(conversations: Sequence[Sequence[Message]]) -> tuple[ViewS
 
 
 def _answers(message: Message, seen: set[str]) -> bool:
-    """Return True if the model says something here that it had not said before."""
+    """Return True if the message is a new answer of the model."""
     new = message.role == "assistant" and message.id not in seen
     return new and not all(isinstance(part, Opaque) for part in message.parts)
 
 
 def requests(segments: Sequence[ViewSegment]) -> tuple[ModelRequest, ...]:
     """
-    Find the requests: wherever the model begins to answer, and the one that comes next.
+    Find the requests: one before each answer of the model, and the next one.
 
     Messages of the assistant that follow each other answer one request.
     """
@@ -174,7 +174,7 @@ def requests(segments: Sequence[ViewSegment]) -> tuple[ModelRequest, ...]:
 
 
 BANDS: Final = ("tools", *KINDS)
-"""What a request is made of, from the beginning of the prompt on; "tools" are their schemas."""
+"""The kinds of content in a request, in prompt order; "tools" are their schemas."""
 
 Sizes: TypeAlias = tuple[int, ...]
 """Tokens by kind, in the order of `BANDS`."""
@@ -185,9 +185,9 @@ class Point:
     """
     One request, in tokens.
 
-    ``cached`` is the beginning that it shares with the request before, ``written`` the rest,
-    ``output`` its answer, as counted here; ``reported`` is what the provider said. ``lost`` is
-    what the request before had and this one begins otherwise: a cache break where it is not 0.
+    ``cached`` is the prefix that it shares with the previous request, ``written`` the rest,
+    ``output`` its answer, as counted here; ``reported`` is the provider's usage. ``lost`` is
+    the part of the previous request that does not match: above 0 it is a cache break.
     """
 
     request: ModelRequest
@@ -200,17 +200,17 @@ class Point:
 
     @property
     def tokens(self) -> int:
-        """What the request takes."""
+        """The tokens of the request."""
         return sum(self.sizes)
 
     @property
     def counted(self) -> Usage:
-        """What was paid for, as counted here."""
+        """The billed usage, as counted here."""
         return Usage(0, self.output, cache_read=self.cached, cache_write=self.written)
 
     @property
     def usage(self) -> Usage:
-        """What was paid for: as reported, else as counted."""
+        """The billed usage: as reported, else as counted."""
         return self.reported or self.counted
 
 
@@ -223,7 +223,7 @@ class Timeline:
 
     @property
     def now(self) -> Point:
-        """The request that comes next."""
+        """The next request."""
         return self.points[-1]
 
 
@@ -234,9 +234,9 @@ def timeline(
     Measure every request of a session.
 
     Args:
-        segments: What was shown.
+        segments: The views.
         counter: Counts messages.
-        system: Tokens of a system prompt that is sent besides.
+        system: Tokens of a system prompt outside the messages.
         tools: Tokens of the tool schemas.
     """
     weigh = _Weights(counter)
@@ -296,7 +296,7 @@ class _Weights:
     def running(
         self, messages: Sequence[Message], around: Sizes, lengths: Sequence[int]
     ) -> Iterator[Sizes]:
-        """Yield the tokens by kind of the first messages, for lengths in rising order."""
+        """Yield the tokens by kind of the first messages, for increasing lengths."""
         sizes = list(around)
         for start, end in pairwise((0, *lengths)):
             for message in messages[start:end]:

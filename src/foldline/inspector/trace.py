@@ -1,4 +1,4 @@
-"""A session as it is looked at: its log, what was shown of it when, and what all that took."""
+"""A session under inspection: its log, its views over time, and their sizes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 Origin: TypeAlias = Literal["file", "archive"]
 
 ROWS: Final = 400
-"""Tools, files and messages that are listed by size."""
+"""Maximum tools, files and messages listed by size."""
 
 
 @frozen
@@ -35,8 +35,8 @@ class SessionEntry:
     """
     A session that can be opened.
 
-    ``place`` is its file, or the archive that has it under its ``name``. ``size`` is in bytes,
-    ``changed`` in seconds since 1970. ``conversation`` is which of several of a file is meant,
+    ``place`` is its file, or the archive that holds it as ``name``. ``size`` is in bytes,
+    ``changed`` in seconds since 1970. ``conversation`` is the index of the conversation in a file,
     from 0; None for the last.
     """
 
@@ -53,7 +53,7 @@ class SessionEntry:
 
     @property
     def key(self) -> str:
-        """What it is called in addresses; tells nothing about where it lies."""
+        """Its key in addresses; does not reveal its location."""
         words = f"{self.origin}\0{self.place}\0{self.name}".encode("utf-8", "surrogatepass")
         return blake2b(words, digest_size=8).hexdigest()
 
@@ -61,13 +61,13 @@ class SessionEntry:
 @frozen
 class SessionTrace:
     """
-    A session that was read.
+    A session in memory.
 
-    ``log`` is everything that was ever said, in order; ``segments`` is what was shown of it.
-    ``model`` is what is known about the model, ``overhead`` the tokens of system prompt and tool
-    schemas that are sent besides, ``mark`` how far a file was read that may grow.
-    ``conversations`` are the names of those that a file has beside each other, ``chosen`` the one
-    that is looked at.
+    ``log`` has all messages in order; ``segments`` are the views of them.
+    ``model`` has the limits of the model, ``overhead`` the tokens of system prompt and tool
+    schemas outside the messages, ``mark`` how far a growing file was read.
+    ``conversations`` are the names of the parallel ones in a file, ``chosen`` the selected
+    one.
     """
 
     source: SessionEntry
@@ -91,7 +91,7 @@ class SessionTrace:
 
     @property
     def stats(self) -> TokenStats:
-        """Where the tokens of what the model sees now go: what ``foldline stats`` shows."""
+        """The token statistics of the current view, as in ``foldline stats``."""
         return self.once("stats", lambda _: measure(self.current, self.counter, ROWS))
 
     @cached_property
@@ -101,18 +101,18 @@ class SessionTrace:
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
-        """Where the message with an id stands in the log."""
+        """Positions in the log by message id."""
         return {message.id: index for index, message in enumerate(self.log)}
 
     @cached_property
     def in_effect(self) -> dict[int, Revision]:
-        """The changes of the view that were not taken back, by the segment they begin."""
+        """The changes of the view that were not undone, by the segment they begin."""
         found = ((index, segment.revision) for index, segment in enumerate(self.segments))
         return {i: r for i, r in found if r and r.cause != "undo" and not r.undone}
 
     @property
     def compactions(self) -> int:
-        """How many compactions there were, those that were taken back included."""
+        """The number of compactions, including undone ones."""
         return sum(s.revision is not None and s.revision.cause != "undo" for s in self.segments)
 
     @cached_property
@@ -125,11 +125,11 @@ class SessionTrace:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it lies in an archive, so that compactions have handles and can be undone."""
+        """Whether it is in an archive, so that compactions have handles and can be undone."""
         return self.source.origin == "archive"
 
     def can_fold(self, number: str) -> bool:
-        """Return True if a message can be the first that is folded."""
+        """Return True if a fold can start at this message."""
         view_ids = {message.id for message in self.segments[-1].messages}
         return self.is_ours and self.source.agent in DIALECTS and number in view_ids
 
@@ -138,14 +138,14 @@ class SessionTrace:
         return self.segments[request.segment].messages[: request.length]
 
     def log_until(self, request: ModelRequest) -> Sequence[Message]:
-        """Return everything that had been said when a request was made."""
+        """Return the log up to a request."""
         messages = self.segments[request.segment].messages[: request.length]
         last = next((m.id for m in reversed(messages) if m.id in self.positions), None)
         return self.log if last is None else self.log[: self.positions[last] + 1]
 
     def once(self, name: str, make: Callable[[SessionTrace], Result]) -> Result:
-        """Return what was made of it under a name, making it the first time."""
-        with self._making:  # who asks while it is being made waits for it
+        """Return a cached result by name, computing it on the first call."""
+        with self._making:  # concurrent callers wait for the result
             if name not in self._made:
                 self._made[name] = make(self)
             made: Result = self._made[name]
@@ -161,7 +161,7 @@ class SessionTrace:
 
 
 def without_wire(message: Message) -> Message:
-    """Return a message without its wire original: pages show what was read, and it is smaller."""
+    """Return a message without its wire original: pages do not show it, and memory is saved."""
     if message.raw is None and all(getattr(part, "raw", None) is None for part in message.parts):
         return message
     return replace(message, raw=None, parts=tuple(map(_bare, message.parts)))

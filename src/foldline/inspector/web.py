@@ -1,4 +1,4 @@
-"""The pages on a socket of this machine, and who may see them; knows Starlette and uvicorn."""
+"""Serve the pages on a local socket with access control, by Starlette and uvicorn."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ HEADERS: Final = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
-"""What every answer says to the browser."""
+"""Headers of every response."""
 
 
 @frozen
@@ -52,8 +52,8 @@ class Access:
     The rights to the pages of one server.
 
     Args:
-        port: On which it listens.
-        token: What the first link holds; whoever followed it carries it in a cookie.
+        port: The port it listens on.
+        token: The token in the first link; following it stores the token in a cookie.
     """
 
     port: int
@@ -61,7 +61,7 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie; servers on several ports share their cookies."""
+        """The name of the cookie, with the port, since servers on several ports share cookies."""
         return f"foldline_inspect_{self.port}"
 
     def link(self, path: str = "/") -> str:
@@ -77,17 +77,17 @@ class Access:
         form: Mapping[str, str],
     ) -> Verdict:
         """
-        Judge a request.
+        Decide whether to answer a request.
 
         Args:
             method: GET or POST.
             headers: Its headers, names in lower case.
             cookies: Its cookies.
-            token: The token in its address, "" where there is none.
+            token: The token in its address, "" if there is none.
             form: The fields that it posts.
 
         Returns:
-            "enter" where it comes by the first link, and is to be given the cookie.
+            "enter" if it comes through the first link, and should receive the cookie.
         """
         if not self._is_here(headers):
             return "refused"
@@ -114,14 +114,14 @@ class Access:
 
 
 LARGEST: Final = 64 * 1024
-"""Bytes of a form that are read."""
+"""Maximum bytes of a form."""
 
 FIELDS: Final = 50
 
 
 def listen(port: int) -> socket.socket:
     """
-    Return a socket that only this machine reaches.
+    Return a socket that is reachable only from this machine.
 
     Args:
         port: 0 for any that is free.
@@ -138,7 +138,7 @@ def listen(port: int) -> socket.socket:
         made.close()
         raise FoldlineError(
             f"The port {port} cannot be used: {error.strerror}.",
-            hint="Name another with --port, or 0 for any that is free.",
+            hint="Choose another with --port, or 0 for any free one.",
         ) from error
     return made
 
@@ -161,8 +161,8 @@ def application(answer: Callable[[PageRequest], PageResponse], access: Access) -
     Return the application.
 
     Args:
-        answer: Answers what may be answered.
-        access: Judges what may.
+        answer: Answers authorized requests.
+        access: Authorizes requests.
     """
 
     async def respond(request: Request) -> Response:
@@ -187,7 +187,7 @@ def application(answer: Callable[[PageRequest], PageResponse], access: Access) -
 
 
 async def _form(request: Request) -> dict[str, str] | None:
-    """Return the fields of a form; None where it is too large, or no form."""
+    """Return the fields of a form; None if it is too large or not a form."""
     if request.method != "POST":
         return {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()

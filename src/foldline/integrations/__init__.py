@@ -1,1 +1,1 @@
-"""Bridges into the agent frameworks that people already use; each needs its own extra."""
+"""Integrations with agent frameworks; each needs its own extra."""

@@ -1,4 +1,4 @@
-"""Following a framework: its history is the truth, and a session keeps step with it."""
+"""Following a framework's authoritative history with a session that is synchronized to it."""
 
 from __future__ import annotations
 
@@ -27,26 +27,27 @@ from foldline.values.identity import content_hash, shared_length
 from foldline.values.messages import Message
 
 BRANCHES: Final = 16
-"""How many branches of one conversation are looked at to find the one that a history continues."""
+"""Maximum number of branches searched for the one that a history continues."""
 
 
 class Follower:
     """
-    Decides what a model sees of a history that a framework keeps.
+    Computes the model's view of a history that a framework keeps.
 
-    The framework hands over its whole history before every model call. What is new is appended to
-    a session; what the session shows is returned. A history that was rewound or edited goes on as
-    a branch, a session of its own that shares the beginning; the branch it left is kept, so that
-    every handle is still recalled.
+    The framework passes its whole history before every model call. New messages are appended to a
+    session; the session's view is returned. A history that was rewound or edited continues as a
+    branch, its own session that shares the beginning; the old branch is kept, so that every handle
+    can still be recalled.
 
         follower = Follower(window=32_000)
         answer = model.invoke(follower.view(history))
 
     Args:
         path: The archive, a SQLite file; None keeps everything in memory.
-        name: Of the conversation.
-        store: Where to keep it instead of in a file.
-        **options: Of `Session.open`, such as ``window``, ``model``, ``policy``, ``summarizer``.
+        name: The name of the conversation.
+        store: A store to use instead of a file.
+        **options: Options of `Session.open`, such as ``window``, ``model``, ``policy``,
+            ``summarizer``.
 
     Raises:
         StoreError: The archive cannot be opened.
@@ -70,11 +71,11 @@ class Follower:
 
     @property
     def session(self) -> Session:
-        """The session of the branch that was followed last."""
+        """The session of the current branch."""
         return self._session
 
     def follow(self, messages: Sequence[Any]) -> None:
-        """Append what is new in a history, or go on in a branch, and show nothing; see `view`."""
+        """Append the new messages of a history, or branch, without building a view; see `view`."""
         with self._turn:
             self._catch_up(messages)
 
@@ -86,20 +87,20 @@ class Follower:
         tools: Iterable[Any] | None = None,
     ) -> Sequence[Any]:
         """
-        Return what to send instead of a history.
+        Return the view to send instead of a history.
 
         Args:
             messages: The whole history, in the wire format of the session or as objects.
-            system: The system prompt that is sent beside it, where it is known only now.
-            tools: The tool schemas that are sent beside it.
+            system: The system prompt sent with it, if it is known only now.
+            tools: The tool schemas sent with it.
 
         Returns:
-            ``messages`` itself if nothing is shown otherwise, else a new list. Messages that are
-            shown as they are, are the objects that came in.
+            ``messages`` itself if nothing changes, else a new list. Unchanged messages are the
+            original objects.
 
         Raises:
             InputError: A message cannot be read.
-            BudgetError: Nothing is left for messages beside system prompt and tools.
+            BudgetError: System prompt and tools leave no room for messages.
         """
         with self._turn:
             self._catch_up(messages, system, tools)
@@ -112,18 +113,18 @@ class Follower:
         system: str | None = None,
         tools: Iterable[Any] | None = None,
     ) -> Sequence[Any]:
-        """Return what to send instead of a history, in async programs; see `view`."""
+        """Return the view to send instead of a history, in async programs; see `view`."""
         async with self._turn:
             await _run_in_thread(self._catch_up, messages, system, tools)
             return self._with_originals(messages, await self._session.aview())
 
     def overflowed(self, messages: Sequence[Any], error: Any) -> Sequence[Any]:
         """
-        Return what to send instead of a view that the provider rejected as too long.
+        Return a smaller view after the provider rejected one as too long.
 
         Args:
             messages: The whole history.
-            error: What the provider said: an exception, or a response.
+            error: The provider's error: an exception, or a response.
 
         Raises:
             ContextOverflow: Nothing strictly smaller can be sent.
@@ -133,7 +134,7 @@ class Follower:
             return self._with_originals(messages, self._session.overflowed(error))
 
     async def aoverflowed(self, messages: Sequence[Any], error: Any) -> Sequence[Any]:
-        """Return what to send instead of a rejected view, in async programs; see `overflowed`."""
+        """Return a smaller view after a rejection, in async programs; see `overflowed`."""
         async with self._turn:
             await _run_in_thread(self._catch_up, messages)
             return self._with_originals(messages, await self._session.aoverflowed(error))
@@ -151,7 +152,7 @@ class Follower:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # --- keeping step ----------------------------------------------------------------------
+    # --- synchronizing ---------------------------------------------------------------------
 
     def _catch_up(
         self,
@@ -170,11 +171,11 @@ class Follower:
             self._session.extend(messages[shared:])
 
     def _count_shared(self, log: Sequence[Message], messages: Sequence[Any]) -> int:
-        """Count the messages at the beginning that are those of a log."""
+        """Return the length of the common prefix of a log and a history."""
         shared = shared_length((known.raw for known in log), messages)
         if shared == min(len(log), len(messages)):
             return shared
-        # What was stored as JSON comes back as other objects that say the same.
+        # Messages stored as JSON are read back as other objects with the same content.
         rest = messages[shared:]
         wire = dialect(self._session.format) if self._session.format else detect_dialect(rest)
         return shared + shared_length(log[shared:], rest, partial(_is_alike, wire))
@@ -182,7 +183,7 @@ class Follower:
     # --- branches --------------------------------------------------------------------------
 
     def _names(self) -> list[str]:
-        """List the branches, the one that was changed last first."""
+        """Return the names of the branches, most recently changed first."""
         names = self._store.names()
         return [n for n in names if n == self._name or n.startswith(f"{self._name}#")]
 
@@ -190,7 +191,7 @@ class Follower:
         return next(iter(self._names()), self._name)
 
     def _branch(self, messages: Sequence[Any], shared: int) -> None:
-        """Go on in the branch that has most of a history and nothing else, or start one."""
+        """Continue the branch that is the longest prefix of a history, or start one."""
         left, names = self._session, self._names()
         for name in names[:BRANCHES]:
             if name == left.name:
@@ -210,10 +211,10 @@ class Follower:
     def _open(self, name: str) -> Session:
         return Session.open(None, name, store=self._store, **self._options)
 
-    # --- what is shown ---------------------------------------------------------------------
+    # --- the view --------------------------------------------------------------------------
 
     def _with_originals(self, messages: Sequence[Any], view: Sequence[Any]) -> Sequence[Any]:
-        """Put the objects that came in where they are shown as they are."""
+        """Return a view with the original objects of unchanged messages."""
         came = {
             id(known.raw): wire
             for known, wire in zip(self._session.messages, messages, strict=False)
@@ -237,7 +238,7 @@ def archive_name(name: str) -> str:
 
 
 async def _run_in_thread(work: Callable[..., None], *arguments: Any) -> None:
-    """Do blocking work beside the event loop, to its end even if the task is cancelled."""
+    """Run blocking work in a thread, to its end even if the task is cancelled."""
     await run_to_end(asyncio.to_thread(work, *arguments))
 
 
@@ -252,7 +253,7 @@ def _store(path: str | os.PathLike[str] | None) -> Store:
 
 
 MOST: Final = 64
-"""Conversations that are kept open."""
+"""Default maximum number of open conversations."""
 
 
 @dataclass(slots=True)
@@ -264,15 +265,15 @@ class _PooledFollower:
 
 class FollowerPool:
     """
-    Keeps one follower for every conversation.
+    A pool with one follower per conversation.
 
-    Beyond ``most`` the one that was not in use for the longest time is closed. Where there is an
-    archive, it is taken up again from there; otherwise from the history that the framework keeps.
+    Beyond ``most`` the least recently used one is closed. It is reopened from the archive, if any;
+    otherwise from the history that the framework keeps.
 
     Args:
         path: The archive, a SQLite file; None keeps everything in memory.
-        most: How many conversations are kept open.
-        **options: Of `Follower`, for all of them.
+        most: Maximum number of open conversations.
+        **options: Options of `Follower`, for all conversations.
 
     Raises:
         BudgetError: ``most`` is not positive.
@@ -295,9 +296,9 @@ class FollowerPool:
         Return the follower of a conversation; it is not closed before the block ends.
 
         Args:
-            name: Of the conversation.
-            **options: Of `Follower`; with other ones than before it is reopened, without any
-                it stays as it is.
+            name: The name of the conversation.
+            **options: Options of `Follower`; if they changed it is reopened, without any it is
+                kept as it is.
         """
         pooled = self._acquire(name, options)
         try:
@@ -312,7 +313,7 @@ class FollowerPool:
         try:
             pooled = await asyncio.shield(taking)
         except asyncio.CancelledError:
-            # It is opened all the same, and must be released.
+            # It is opened nevertheless, and must be released.
             taking.add_done_callback(self._release_late)
             raise
         try:
@@ -325,7 +326,7 @@ class FollowerPool:
         Return the session of an open conversation.
 
         Raises:
-            StoreError: It is not.
+            StoreError: It is not open.
         """
         with self._lock:
             pooled = self._pool.get(name)
@@ -337,7 +338,7 @@ class FollowerPool:
         return pooled.follower.session
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close all conversations."""
         with self._lock:
             while self._pool:
                 self._pool.popitem()[1].follower.close()

@@ -1,5 +1,5 @@
 """
-A plain loop over a provider's SDK: view, call, once more if it was too long, append the answer.
+A plain loop over a provider's SDK: view, call, retry if it was too long, append the answer.
 
     session.append({"role": "user", "content": "Fix the build."})
     answer = send(session, lambda messages: client.chat.completions.create(
@@ -20,7 +20,7 @@ from foldline.formats.registry import dialect
 from foldline.frozen import frozen
 from foldline.integrations.model_calls import asend_with_retry, send_with_retry
 from foldline.models.completion import read_stop
-from foldline.repair.repair import says_nothing
+from foldline.repair.repair import is_empty
 from foldline.session import Session
 from foldline.values.messages import Usage
 from foldline.values.usage import read_usage
@@ -30,21 +30,21 @@ Answer = TypeVar("Answer")
 
 def send(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
     """
-    Send what a session shows, and append the answer with the usage that came with it.
+    Send a session's view, and append the answer with its usage.
 
-    An answer that says nothing is returned but not appended, because no provider takes it back.
-    What the call raises is raised; the session is as before, and the same call may be made again.
+    An empty answer is returned but not appended, because no provider accepts it back. Exceptions
+    of the call propagate; the session is unchanged, and the call may be repeated.
 
     Args:
-        session: It holds the newest message already.
+        session: The session, which already holds the newest message.
         call: Sends messages and returns the provider's answer.
 
     Returns:
         The answer as the call returned it.
 
     Raises:
-        ContextOverflow: The provider says "too long" of the smallest that can be sent.
-        InputError: The answer is none of a known provider.
+        ContextOverflow: The provider rejects even the smallest view as too long.
+        InputError: The answer is not of a known provider.
     """
     view = session.view()
     answer = send_with_retry(view, session.overflowed, lambda sent: call(list(sent)))
@@ -55,7 +55,7 @@ def send(session: Session, call: Callable[[list[Any]], Answer]) -> Answer:
 
 
 async def asend(session: Session, call: Callable[[list[Any]], Awaitable[Answer]]) -> Answer:
-    """Send what a session shows, in async programs; see `send`."""
+    """Send a session's view, in async programs; see `send`."""
     view = await session.aview()
     answer = await asend_with_retry(view, session.aoverflowed, lambda sent: call(list(sent)))
     reply = read_answer(answer)
@@ -71,8 +71,8 @@ def as_summarizer(call: Callable[[list[Any]], Any]) -> Callable[[Ask], Reply]:
         session = Session.open("agent.db", "session-1", summarizer=as_summarizer(call))
 
     Args:
-        call: As `send` takes it. It is given one user message without the tools' results; where
-            it sends tools along, a call for one of them is no account and is not used.
+        call: The ``call`` of `send`. It receives one user message without tool results; if it
+            sends tools too, a tool call in the answer is not a summary and is discarded.
     """
 
     def answer(ask: Ask) -> Reply:
@@ -84,7 +84,7 @@ def as_summarizer(call: Callable[[list[Any]], Any]) -> Callable[[Ask], Reply]:
 def as_async_summarizer(
     call: Callable[[list[Any]], Awaitable[Any]],
 ) -> Callable[[Ask], Awaitable[Reply]]:
-    """Let the model of a loop that awaits write the summaries; see `as_summarizer`."""
+    """Let the model of an async loop write the summaries; see `as_summarizer`."""
 
     async def answer(ask: Ask) -> Reply:
         return _reply(await call(_messages(ask)))
@@ -93,7 +93,7 @@ def as_async_summarizer(
 
 
 def _messages(ask: Ask) -> list[Any]:
-    """Write an Ask as the one message that every provider takes."""
+    """Write an Ask as one message that every provider accepts."""
     return [{"role": "user", "content": f"{ask.system}\n\n{ask.prompt}".strip()}]
 
 
@@ -113,7 +113,7 @@ def _was_cut_off(value: Mapping[str, Any]) -> bool:
 
 
 def _first(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the first choice of a chat completion, {} where there is none."""
+    """Return the first choice of a chat completion, {} if there is none."""
     choices = value.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else {}
     return first if isinstance(first, Mapping) else {}
@@ -122,9 +122,9 @@ def _first(value: Mapping[str, Any]) -> Mapping[str, Any]:
 @frozen
 class ProviderAnswer:
     """
-    What an answer adds to a conversation.
+    The messages that an answer adds to a conversation.
 
-    ``messages`` are in the wire format ``dialect``; there are none when it says nothing.
+    ``messages`` are in the wire format ``dialect``, and empty for an empty answer.
     """
 
     messages: list[Any]
@@ -137,10 +137,10 @@ def read_answer(answer: Any) -> ProviderAnswer:
     Read the answer of a provider.
 
     Args:
-        answer: An object of an SDK, or the JSON value that it stands for.
+        answer: An object of an SDK, or its JSON value.
 
     Raises:
-        InputError: It is none of a known provider.
+        InputError: It is not of a known provider.
     """
     value = _plain(answer)
     if isinstance(value.get("choices"), list):
@@ -154,15 +154,15 @@ def read_answer(answer: Any) -> ProviderAnswer:
     else:
         raise InputError(
             f"an answer of the type {type(answer).__name__} cannot be read",
-            hint="Return what chat.completions.create, responses.create or messages.create did.",
+            hint="Return that of chat.completions.create, responses.create or messages.create.",
         )
-    if all(map(says_nothing, dialect(name).decode(wires).messages)):
+    if all(map(is_empty, dialect(name).decode(wires).messages)):
         wires = []
     return ProviderAnswer(wires, read_usage(value.get("usage")), name)
 
 
 def _plain(answer: Any) -> Mapping[str, Any]:
-    """Return an object of an SDK as the provider sent it, without what it left empty."""
+    """Return the JSON value of an SDK object, without unset fields."""
     dump = getattr(answer, "model_dump", None)
     value = dump(mode="json", exclude_unset=True, exclude_none=True) if dump else answer
     return value if isinstance(value, Mapping) else {}

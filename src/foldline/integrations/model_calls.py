@@ -1,4 +1,4 @@
-"""Calls of a framework's model: sent again, smaller, after an overflow; and to write summaries."""
+"""Calls of a framework's model: retries with a smaller view after an overflow, and summaries."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def send_with_retry(
     send: Callable[[Sequence[Any]], Answer],
 ) -> Answer:
     """
-    Send a view, and once more what is left of it if the provider says that it is too long.
+    Send a view, and retry with a smaller one if the provider rejects it as too long.
 
     Args:
-        view: What to send.
-        overflowed: Returns what to send instead, from what the provider said; it is called again
-            if that is rejected as well.
+        view: The messages to send.
+        overflowed: Returns the smaller view, given the provider's error; it is called again if
+            that is rejected as well.
         send: Sends messages and returns the answer.
 
     Raises:
-        ContextOverflow: The second try was rejected too, or nothing strictly smaller can be sent.
+        ContextOverflow: The retry was rejected too, or nothing strictly smaller can be sent.
     """
     try:
         return send(view)
@@ -40,7 +40,7 @@ def send_with_retry(
         return send(smaller)
     except Exception as error:
         if is_overflow(error):
-            # The second time in a row it raises, and says what takes the room.
+            # The second time in a row it raises, with a breakdown of the tokens.
             overflowed(error)
         raise
 
@@ -61,13 +61,13 @@ async def asend_with_retry(
         return await send(smaller)
     except Exception as error:
         if is_overflow(error):
-            # The second time in a row it raises, and says what takes the room.
+            # The second time in a row it raises, with a breakdown of the tokens.
             await overflowed(error)
         raise
 
 
 def is_overflow(error: Exception) -> bool:
-    """Return True if what an SDK or a framework raised says that the request was too long."""
+    """Return True if an exception of an SDK or a framework means that the request was too long."""
     return overflow_in(error) is not None
 
 
@@ -75,7 +75,7 @@ SAME: Final = "same"
 
 
 def is_same_model(summarizer: Any, config: Config | None) -> bool:
-    """Return True if the agent's own model object is to summarize."""
+    """Return True if the agent's own model object is the summarizer."""
     if summarizer is None and config is not None:
         summarizer = config.summarizer
     return isinstance(summarizer, str) and summarizer == SAME
@@ -83,21 +83,21 @@ def is_same_model(summarizer: Any, config: Config | None) -> bool:
 
 def no_model(where: str, instead: str) -> InputError:
     """
-    Return the error for an integration that holds no model object.
+    Return the error for an integration without a model object.
 
     Args:
-        where: What holds none, as the beginning of a sentence.
-        instead: What to do, as a sentence.
+        where: The integration, as the beginning of a sentence.
+        instead: The hint, as a sentence.
     """
     return InputError(
-        f'{where} holds no model object, so summarizer="{SAME}" names nobody',
+        f'{where} has no model object, so summarizer="{SAME}" names no model',
         field="summarizer",
         hint=instead,
     )
 
 
 def read_usage(usage: Any) -> Usage | None:
-    """Read input and output tokens off an object that counts them."""
+    """Read input and output tokens from an object that counts them."""
     counts = [getattr(usage, name, None) for name in ("input_tokens", "output_tokens")]
     read, written = (count if isinstance(count, int) else 0 for count in counts)
     return Usage(read, written) if read or written else None

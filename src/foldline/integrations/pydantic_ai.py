@@ -1,4 +1,4 @@
-"""A capability of Pydantic AI agents: history keeps everything, the model sees what fits."""
+"""A capability of Pydantic AI agents: the history keeps everything, the model gets a view."""
 
 from __future__ import annotations
 
@@ -38,32 +38,32 @@ except ImportError as error:
     raise MissingExtra("pydantic-ai", "pydantic-ai") from error
 
 ONE: Final = "conversation"
-"""What a conversation is called that has no name."""
+"""The name of a conversation without an id."""
 
 
 class FoldlineHistory(AbstractCapability[Any]):
     """
     Keeps a Pydantic AI agent inside its context window.
 
-    The message history of the agent keeps every message; what the model is sent is decided before
-    every request. As long as everything fits, that is the history itself. There is one session
-    for every conversation, named by its ``conversation_id``. After a rejection as too long, the
-    request is made once more, strictly smaller.
+    The message history of the agent keeps every message; the view to send is computed before
+    every request. While everything fits, it is the history itself. There is one session per
+    conversation, named by its ``conversation_id``. After a rejection as too long, the request is
+    retried once, strictly smaller.
 
         agent = Agent(model, capabilities=[FoldlineHistory(path="agent.db")])
         result = await agent.run(prompt, message_history=earlier.all_messages())
 
     Args:
-        window: The model's window in tokens; default what its profile says.
+        window: The model's window in tokens; default that of its profile.
         path: The archive, a SQLite file; None keeps everything in memory.
         policy: A policy or its name.
-        summarizer: "same" for the very model of each request, a model of Pydantic AI, or what
-            `Session.open` takes.
-        config: Everything else that can be set.
+        summarizer: "same" for the model object of each request, a model of Pydantic AI, or any
+            summarizer of `Session.open`.
+        config: All other settings.
         output: Tokens reserved for the answer.
-        conversations: How many conversations are kept open.
-        recall: Whether the agent gets a tool that reads again what was removed.
-        **options: Further ones of `Session.open`.
+        conversations: Maximum number of open conversations.
+        recall: Whether the agent gets a tool that reads removed content.
+        **options: Further options of `Session.open`.
 
     Raises:
         BudgetError: An option contradicts another.
@@ -102,13 +102,13 @@ class FoldlineHistory(AbstractCapability[Any]):
         Return the session of a conversation: the log, the receipts, and ``recall``.
 
         Args:
-            conversation_id: As the messages of an agent have it.
+            conversation_id: The id in the messages of the agent.
         """
         with self.followers.following(_name(conversation_id)) as follower:
             return follower.session
 
     def get_toolset(self) -> FunctionToolset[Any] | None:
-        """Offer the tool ``recall``, which works on the conversation in which it is called."""
+        """Return the tool ``recall``, which operates on the calling conversation."""
         if not self._recall:
             return None
         tool = Tool.from_schema(
@@ -122,15 +122,15 @@ class FoldlineHistory(AbstractCapability[Any]):
         return output.text
 
     def get_ordering(self) -> CapabilityOrdering:
-        """Stand next to the model: see what others made of a request, and overflows first."""
+        """Place this capability next to the model: it gets requests last, and overflows first."""
         return CapabilityOrdering(position="innermost")
 
     async def for_run(self, ctx: RunContext[Any]) -> AbstractCapability[Any]:
-        """Return what keeps one run, and what was rejected in it, apart from all others."""
+        """Return a capability with the state of one run and its rejections."""
         return _Run(self, _name(ctx.conversation_id))
 
     def options(self, model: Model) -> dict[str, Any]:
-        """Return how a conversation is followed that a model answers."""
+        """Return the follower options of a conversation with a model."""
         own = {"summarizer": ModelAnswers(model)} if self._same else {}
         window = self._window or model.context_window
         return {"window": window, "model": model.model_name, **own}
@@ -150,8 +150,8 @@ class _Run(AbstractCapability[Any]):
     """
     One run of an agent.
 
-    ``_rejected`` is what the provider said to the attempt before, ``_retried`` whether there was a
-    further attempt for it.
+    ``_rejected`` is the provider's error for the previous attempt, ``_retried`` whether it was
+    retried.
     """
 
     def __init__(self, history: FoldlineHistory, name: str) -> None:
@@ -163,7 +163,7 @@ class _Run(AbstractCapability[Any]):
         self._retried = False
 
     def get_toolset(self) -> FunctionToolset[Any] | None:
-        """Offer what the capability of the agent offers."""
+        """Return the toolset of the agent's capability."""
         return self._tools
 
     async def prepare_model_request(
@@ -171,7 +171,7 @@ class _Run(AbstractCapability[Any]):
         ctx: RunContext[Any],  # noqa: ARG002  # what the framework calls it with
         request_context: ModelRequestContext,
     ) -> ModelRequestContext:
-        """Send the model what fits; after a rejection, strictly less."""
+        """Replace the messages by a view that fits; after a rejection, by a smaller one."""
         if request_context.attempt == 1:
             self._rejected, self._retried = None, False
         options = self._history.options(request_context.model)
@@ -200,7 +200,7 @@ class _Run(AbstractCapability[Any]):
         request_context: ModelRequestContext,  # noqa: ARG002  # the same
         error: Exception,
     ) -> ModelResponse:
-        """Ask for one more attempt after a rejection as too long; pass on any other failure."""
+        """Request one retry after a rejection as too long; re-raise any other error."""
         if self._retried or not _is_overflow(error):
             raise error
         self._rejected, self._retried = error, True
@@ -209,7 +209,7 @@ class _Run(AbstractCapability[Any]):
 
 class ModelAnswers:
     """
-    Answers Asks with a model of Pydantic AI, in programs that await.
+    Answers Asks with a model of Pydantic AI, in async programs.
 
     Args:
         model: The model.
@@ -226,11 +226,11 @@ class ModelAnswers:
 
     @property
     def reader(self) -> ModelLimits:
-        """What the model reads at most, by its profile."""
+        """The limits of the model, from its profile."""
         return ModelLimits(self._model.context_window or 0, name=self._model.model_name)
 
     async def __call__(self, ask: Ask) -> Reply:
-        """Answer; whoever asks turns what the model raises into a Reply with an error."""
+        """Answer an Ask; the caller converts exceptions of the model to a Reply with an error."""
         request = ModelRequest.user_text_prompt(ask.prompt, instructions=ask.system or None)
         answer = await model_request(
             self._model, [request], model_settings={"max_tokens": ask.max_tokens}
@@ -244,17 +244,17 @@ class ModelAnswers:
 
 class Wires:
     """
-    Pydantic AI messages as JSON values, and back.
+    Serialization of Pydantic AI messages, cached.
 
-    A message behind which another one stands is serialized once: only the last one of a run still
-    changes while the run goes on.
+    A message that is followed by another is serialized once: only the last one of a run can still
+    change.
     """
 
     def __init__(self) -> None:
         self._settled: dict[int, tuple[ModelMessage, Any]] = {}
 
     def of(self, messages: Sequence[ModelMessage]) -> list[Any]:
-        """Return messages as they are serialized."""
+        """Return serialized messages."""
         new = [message for message in messages if id(message) not in self._settled]
         dumped = zip(new, ModelMessagesTypeAdapter.dump_python(new, mode="json"), strict=True)
         known = self._settled | {id(message): (message, wire) for message, wire in dumped}
@@ -270,12 +270,12 @@ def objects(
 
     Args:
         view: Serialized messages.
-        wires: The history as it was serialized.
-        messages: The history; what the view took from it comes back as it is.
+        wires: The serialized history.
+        messages: The history; unchanged messages of the view are its original objects.
     """
     there = {id(wire): message for wire, message in zip(wires, messages, strict=True)}
     made = [wire for wire in view if id(wire) not in there]
-    # Bytes are base64 in JSON only; as Python values they would be taken for the bytes.
+    # Bytes are base64 only in JSON; a Python string would be taken for the bytes themselves.
     read = iter(ModelMessagesTypeAdapter.validate_json(json.dumps(made)))
     return [there[id(wire)] if id(wire) in there else next(read) for wire in view]
 
@@ -285,7 +285,7 @@ def _name(conversation_id: str | None) -> str:
 
 
 def _schema(tool: ToolDefinition) -> Mapping[str, Any]:
-    """Return a tool as the provider is sent it, or nearly so."""
+    """Return a tool's schema, approximately as sent to the provider."""
     return {
         "name": tool.name,
         "description": tool.description or "",

@@ -1,4 +1,4 @@
-"""The MCP server: tools of Foldline in the words of the Model Context Protocol."""
+"""The MCP server: tools of Foldline over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ import foldline
 from foldline.tools.spec import Tool, Toolbox
 
 PATH: Final = "/mcp"
-"""Where the server answers over HTTP."""
+"""The path of the server over HTTP."""
 
 INSTRUCTIONS: Final = (
-    "Older messages of a long conversation stand in a snapshot that names handles: 'recall' "
-    "returns what was really said under one, whole or by grep, lines or a question. 'search' "
-    "finds what was said in any session before."
+    "Older messages of a long conversation are replaced by a snapshot that names handles: "
+    "'recall' returns the original text of a handle, whole or by grep, lines or a question. "
+    "'search' finds text in all earlier sessions."
 )
 
 
@@ -31,9 +31,9 @@ class Server(MCPServer[Any]):
     An MCP server with tools of Foldline.
 
     Args:
-        tools: What it offers.
-        token: What a client has to send as its bearer token over HTTP; "" for none.
-        address: Its own address over HTTP, which goes with a token.
+        tools: The tools to offer.
+        token: The bearer token required over HTTP; "" for none.
+        address: Its own address over HTTP, required with a token.
     """
 
     def __init__(self, tools: Iterable[Tool], *, token: str = "", address: str = "") -> None:
@@ -56,22 +56,22 @@ class Server(MCPServer[Any]):
         self,
         name: str,
         arguments: dict[str, Any],
-        context: Context[Any, Any] | None = None,  # noqa: ARG002  # of the class above
+        context: Context[Any, Any] | None = None,  # noqa: ARG002  # part of the overridden method
     ) -> CallToolResult:
-        """Call a tool; whatever goes wrong is a result for the model to read."""
+        """Call a tool; any error is returned as a result that the model can read."""
         output = await self._box.arun(name, arguments)
         text = TextContent(type="text", text=output.text)
         return CallToolResult(content=[text], is_error=not output.ok)
 
 
 def _auth_settings(address: str) -> AuthSettings:
-    # Validated, since the addresses are given as text.
+    # Validated, because the addresses are strings.
     settings = {"issuer_url": address, "resource_server_url": address}
     return AuthSettings.model_validate({**settings, "validate_token_resource": False})
 
 
 class _OneToken:
-    """Accepts the token that the server was started with."""
+    """Accepts only the token that the server was started with."""
 
     def __init__(self, token: str) -> None:
         self._token = token
@@ -83,22 +83,22 @@ class _OneToken:
 
 
 def serve_stdio(tools: Iterable[Tool]) -> None:
-    """Answer on stdin and stdout until the client hangs up."""
+    """Serve on stdin and stdout until the client disconnects."""
     Server(tools).run("stdio")
 
 
 def serve_http(tools: Iterable[Tool], host: str, port: int, token: str = "") -> None:
     """
-    Answer over streamable HTTP until interrupted.
+    Serve over streamable HTTP until interrupted.
 
-    Requests whose Host or Origin names another machine are refused, as a page in a browser may
-    send them.
+    Requests whose Host or Origin names another machine are refused: a page in a browser may have
+    sent them.
 
     Args:
-        tools: What to offer.
+        tools: The tools to offer.
         host: The address to bind to.
-        port: Of it.
-        token: What clients have to send as their bearer token; "" for none.
+        port: The port to bind to.
+        token: The bearer token that clients must send; "" for none.
     """
     named = f"[{host}]" if ":" in host else host
     address = f"http://{named}:{port}"
@@ -116,7 +116,7 @@ def serve_http(tools: Iterable[Tool], host: str, port: int, token: str = "") -> 
 
 
 def _describe(tool: Tool) -> McpTool:
-    looks = "write" not in tool.labels
-    hints = ToolAnnotations(read_only_hint=looks, open_world_hint=False)
+    read_only = "write" not in tool.labels
+    hints = ToolAnnotations(read_only_hint=read_only, open_world_hint=False)
     schema, text = dict(tool.parameters), tool.description
     return McpTool(name=tool.name, description=text, input_schema=schema, annotations=hints)

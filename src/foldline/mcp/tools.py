@@ -30,37 +30,37 @@ from foldline.tools.spec import Action, Tool
 from foldline.values.tokens import TokenCounter
 
 ArchiveOpener: TypeAlias = Callable[[], AbstractContextManager[Archive]]
-"""Opens the archive for one call, so that it may be made, moved or deleted between two."""
+"""Opens the archive for one call, so that it may be created, moved or deleted between calls."""
 
 LISTED: Final = 20
-"""Sessions, and tools of a session, that stats name."""
+"""Maximum number of sessions, and of tools of a session, listed by stats."""
 
 SESSION: Final = text_schema("Its name; the newest one unless given.")
 
 SEARCH: Final = (
-    "Search what was said in this and in all earlier sessions: decisions, errors, commands, file "
-    "contents. The best passages come first, each with the handle under which 'recall' returns "
-    "all of it, and the session it is from."
+    "Search this and all earlier sessions: decisions, errors, commands, file contents. The best "
+    "passages come first, each with its session and the handle under which 'recall' returns the "
+    "full text."
 )
 
 STATS: Final = (
-    "Show the sessions of the archive, or what one of them takes: tokens by kind and by tool, how "
-    "full its window is, and what every compaction of it saved."
+    "Show the sessions of the archive, or the size of one of them: tokens by kind and by tool, "
+    "how full its window is, and the savings of every compaction."
 )
 
 COMPACT: Final = (
-    "Make a session smaller from its next request on: a snapshot of what matters takes the place "
-    "of older messages, which stay recallable. Use it when a piece of work is done and the next "
-    "one needs room; say in 'focus' what has to be remembered above all."
+    "Make a session smaller from its next request on: a snapshot of what matters replaces older "
+    "messages, which stay recallable. Use it when a piece of work is done and the next one needs "
+    "room; name in 'focus' what must be remembered above all."
 )
 
 
 def archive_opener(path: Path) -> ArchiveOpener:
     """
-    Return what opens an archive that exists.
+    Return a function that opens an existing archive.
 
     Raises:
-        StoreError: When it is called, and there is no archive.
+        StoreError: From that function, if there is no archive.
     """
 
     def open_archive() -> Archive:
@@ -80,7 +80,7 @@ def recall_tool(opens: ArchiveOpener, limit: int) -> Tool:
 
     Args:
         opens: Opens the archive.
-        limit: The most that an answer may take, in tokens.
+        limit: Maximum size of an answer, in tokens.
     """
     known = recalling.RECALL.parameters
     more = {"session": text_schema("Only in this session."), "max_tokens": _page_size(limit)}
@@ -100,7 +100,7 @@ def recall_tool(opens: ArchiveOpener, limit: int) -> Tool:
 
 
 def _page_size(limit: int) -> dict[str, Any]:
-    """Return the schema of how many tokens an answer may take."""
+    """Return the schema of the maximum answer size in tokens."""
     least, page = min(recalling.LEAST, limit), min(recalling.PAGE, limit)
     return {"type": "integer", "minimum": least, "maximum": limit, "default": page}
 
@@ -111,12 +111,12 @@ def search_tool(opens: ArchiveOpener, limit: int) -> Tool:
 
     Args:
         opens: Opens the archive.
-        limit: The most that an answer may take, in tokens.
+        limit: Maximum size of an answer, in tokens.
     """
-    words = "The question, with names and words that the text may use."
+    description = "The question, with names and words that the text may use."
     parameters = object_schema(
         "query",
-        query=text_schema(words, maxLength=2_000),
+        query=text_schema(description, maxLength=2_000),
         session=text_schema("Only in this session."),
         before=text_schema("Only sessions before this day, such as 2026-01-31."),
         start=recalling.RECALL.arguments["start"],
@@ -144,7 +144,7 @@ def _day(text: str) -> float:
     try:
         return datetime.fromisoformat(text[:40]).replace(tzinfo=UTC).timestamp()
     except (ValueError, OverflowError) as error:
-        raise RecallError(f"{text[:40]!r} is no day.", hint="Write 2026-01-31.") from error
+        raise RecallError(f"{text[:40]!r} is not a day.", hint="Write 2026-01-31.") from error
 
 
 def stats_tool(opens: ArchiveOpener) -> Tool:
@@ -185,7 +185,7 @@ def _line(info: SessionInfo) -> str:
 def _compactions(receipts: tuple[Receipt, ...]) -> list[str]:
     done = [receipt for receipt in receipts if receipt.status == "compacted"]
     saved = sum(receipt.tokens_before - receipt.tokens_after for receipt in done)
-    head = f"{len(done):,} compactions took {saved:,} tokens out of sight."
+    head = f"{len(done):,} compactions removed {saved:,} tokens from the view."
     return [head, *(f"- {receipt}" for receipt in done[-LISTED:])]
 
 
@@ -199,7 +199,7 @@ def compact_tool(path: Path, opens: ArchiveOpener, config: Config) -> Tool:
     Args:
         path: The archive.
         opens: Opens it.
-        config: How to compact.
+        config: Settings of the compaction.
     """
     longest = recalling.COMPACT.arguments["focus"]["maxLength"]
     focus = {"type": "string", "maxLength": longest, "default": ""}
@@ -209,7 +209,7 @@ def compact_tool(path: Path, opens: ArchiveOpener, config: Config) -> Tool:
         with opens() as archive:
             newest = next((info.head.name for info in archive.sessions()), "")
             name = given.get("session") or newest
-            archive.receipts(name)  # it must be there: opening a session would make it
+            archive.receipts(name)  # it must exist: opening a session would create it
         with Session.open(path, name, config=config) as session:
             receipt = session.compact(force=True, focus=given["focus"].strip())
         text = f"Session {name}: {receipt}"
@@ -232,8 +232,8 @@ def notes_tool(folder: Path, *, write: bool) -> Tool:
     Return the tool ``note``.
 
     Args:
-        folder: Where the notes are.
-        write: Whether notes may be made and changed.
+        folder: The folder of the notes.
+        write: Whether notes may be created and changed.
     """
 
     def run(given: dict[str, Any]) -> ToolOutput:
@@ -242,8 +242,8 @@ def notes_tool(folder: Path, *, write: bool) -> Tool:
         return NoteTool(folder).tool.run(given)
 
     actions = (*NOTE_READS, *(NOTE_WRITES if write else ()))
-    parameters, words = _for_actions(actions, NOTES, write)
-    return _tool("note", words, parameters, run, write=write)
+    parameters, description = _for_actions(actions, NOTES, write)
+    return _tool("note", description, parameters, run, write=write)
 
 
 def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
@@ -251,9 +251,9 @@ def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
     Return the tool ``memory``.
 
     Args:
-        file: Where it is.
-        user: Whose memories.
-        write: Whether something may be added, changed and forgotten.
+        file: The memory database.
+        user: The user whose memories are accessed.
+        write: Whether memories may be added, changed and forgotten.
     """
 
     def run(given: dict[str, Any]) -> ToolOutput:
@@ -264,26 +264,26 @@ def memory_tool(file: Path, user: str, *, write: bool) -> Tool:
             return memory.output(**given)
 
     actions = MemoryTool.described.models if write else MEMORY_READS
-    parameters, words = _for_actions(actions, MemoryTool.described, write)
-    return _tool("memory", words, parameters, run, write=write)
+    parameters, description = _for_actions(actions, MemoryTool.described, write)
+    return _tool("memory", description, parameters, run, write=write)
 
 
 def _for_actions(
     actions: Collection[str], known: ToolDescription, write: bool
 ) -> tuple[dict[str, Any], str]:
-    """Return parameters and description of a tool that knows some actions and no others."""
+    """Return parameters and description of a tool restricted to some actions."""
     action = {"type": "string", "enum": list(actions)}
-    words = "" if write else f" Here it can only be looked at: {', '.join(actions)}."
-    return object_schema("action", action=action, **known.arguments), f"{known.description}{words}"
+    note = "" if write else f" It is read-only here: {', '.join(actions)}."
+    return object_schema("action", action=action, **known.arguments), f"{known.description}{note}"
 
 
-# --- what all of them share ----------------------------------------------------------------
+# --- shared by all tools -------------------------------------------------------------------
 
 
 def _tool(
     name: str, description: str, parameters: dict[str, Any], run: Action, *, write: bool = False
 ) -> Tool:
-    """Return a tool whose errors are answers that the model can act on."""
+    """Return a tool whose errors are results that the model can act on."""
 
     def safe(given: dict[str, Any]) -> ToolOutput:
         try:
@@ -297,22 +297,22 @@ def _tool(
 
 
 def _arguments(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call without empty texts, which models write for "none"."""
+    """Return the arguments of a call without empty strings, which models write for "none"."""
     return {name: value for name, value in given.items() if value != ""}
 
 
 NOTE: Final = 40
-"""Tokens that are kept for the line that says what was cut."""
+"""Tokens reserved for the note about the cut."""
 
 
 def limit_answers(tool: Tool, limit: int, counter: TokenCounter) -> Tool:
     """
-    Return a tool whose answers are cut where they are too long, and say so.
+    Return a tool whose answers are cut if they are too long, with a note about it.
 
     Args:
         tool: The tool.
-        limit: The most that an answer may take, in tokens.
-        counter: Counts them.
+        limit: Maximum size of an answer, in tokens.
+        counter: Counts the tokens.
     """
     whole, part = cap(limit, None, counter), cap(max(1, limit - NOTE), None, counter)
 
@@ -322,7 +322,7 @@ def limit_answers(tool: Tool, limit: int, counter: TokenCounter) -> Tool:
             return output
         text = clip(output.text, part)
         left = len(output.text) - len(text)
-        note = f"[{left:,} characters more were cut: ask for less, such as with 'limit'.]"
+        note = f"[{left:,} more characters were cut: request less, such as with 'limit'.]"
         status = output.status if output.status == "error" else "partial"
         return replace(output, text=f"{text}\n{note}", status=status)
 

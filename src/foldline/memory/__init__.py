@@ -1,5 +1,5 @@
 """
-What agents remember between conversations, and the documents that they know.
+Memory that persists between conversations, and a knowledge base of documents.
 
     from foldline.memory import Knowledge, Memory
     memory = Memory.open("memory.db", user="ann")

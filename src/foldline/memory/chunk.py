@@ -1,10 +1,10 @@
 """
-Documents in chunks: each of them small enough to be put before a model, none of them torn.
+Split documents into chunks that fit a token limit, at natural boundaries.
 
     for chunk in split(text, "markdown"):
         print(chunk.first_line, chunk.last_line, chunk.tokens, chunk.heading)
 
-A text is cut where it is kindest, only as often as it must be; the pieces are then packed.
+A text is cut at the best boundaries, no more often than needed; the pieces are then packed.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from foldline.tokens.estimate import estimate
 Count: TypeAlias = Callable[[str], int]
 
 GRAIN: Final = 2
-"""Crumbs are taken together up to this fraction of the room, one character for each token."""
+"""Tiny pieces are joined up to this fraction of the room, at one character per token."""
 
 CLOSE: Final = 0.9
-"""What has no structure is cut into parts that take this share of the room."""
+"""The share of the room that each part takes when a text has no structure."""
 
 
 @frozen
 class TextSpan:
-    """A span of a text: how many tokens it takes, and whether a section begins with it."""
+    """A span of a text: its length in tokens, and whether it begins a section."""
 
     start: int
     end: int
@@ -53,17 +53,17 @@ class TextSpan:
 
 def cut_text(text: str, kind: str, room: int, count: Count) -> Iterator[TextSpan]:
     """
-    Cut a text into pieces, without a gap.
+    Cut a text into contiguous pieces.
 
     Args:
         text: The text.
         kind: A key of ``BY_KIND``.
-        room: The most that a piece may take, in tokens; only one single character may take more.
+        room: The maximum size of a piece in tokens; only a single character may exceed it.
         count: Counts the tokens of a text.
     """
 
     def cut(piece: TextSpan, ways: Sequence[Cuts]) -> Iterator[TextSpan]:
-        # Each way is tried once, and the last resort makes every part shorter: it ends.
+        # Each way is tried once, and the last one shortens every part, so this terminates.
         if piece.tokens <= room:
             yield piece
             return
@@ -88,7 +88,7 @@ def cut_text(text: str, kind: str, room: int, count: Count) -> Iterator[TextSpan
 
 
 def _apart(cuts: Sequence[int], start: int, room: int) -> list[int]:
-    """Leave out cuts between crumbs that take a part of the room; the last is the end."""
+    """Drop cuts between tiny pieces; the last cut is the end."""
     out, first = list[int](), start
     for cut, after in pairwise(cuts):
         if after - first > room // GRAIN:
@@ -100,13 +100,13 @@ def _apart(cuts: Sequence[int], start: int, room: int) -> list[int]:
 Kind: TypeAlias = Literal["text", "markdown", "code"]
 
 LEAST: Final = 64
-"""The smallest target; a few characters of rare scripts take that many tokens."""
+"""The smallest target in tokens; a few characters of rare scripts take that many."""
 
 FULL: Final = 0.5
-"""A new section begins a new chunk where the one before it has this share of the target."""
+"""A new section begins a new chunk if the previous one has this share of the target."""
 
 WIDEST: Final = 16
-"""Characters per token of an overlap, at most; where a line is longer, nothing is repeated."""
+"""The maximum characters per token of an overlap; a longer line is not repeated."""
 
 _HEADING: Final = re.compile(r"\s*#{1,6}[^\n]*\s*")
 
@@ -114,12 +114,12 @@ _HEADING: Final = re.compile(r"\s*#{1,6}[^\n]*\s*")
 @frozen
 class ChunkSettings:
     """
-    How large chunks are.
+    Sizes of chunks.
 
     Args:
-        target: The most that a chunk takes, in tokens.
-        overlap: The most that it repeats of the one before, in tokens, in whole sentences or
-            lines; nothing where a new section begins, or where what is new needs the room.
+        target: The maximum size of a chunk in tokens.
+        overlap: The maximum number of tokens repeated from the previous chunk, in whole sentences
+            or lines; 0 at a new section, and less where the new text needs the room.
 
     Raises:
         BudgetError: A number is out of range.
@@ -142,12 +142,12 @@ class ChunkSettings:
 @frozen
 class Chunk:
     """
-    A part of a text.
+    A chunk of a text.
 
-    ``text`` is ``whole[start:end]``. What comes before ``fresh`` repeats the chunk before, so that
-    the texts from ``fresh`` on, one after the other, are the whole text. Lines are counted from 1,
-    as an editor does, and are those in which something stands. ``heading`` is the path to it, the
-    outermost first: headings of Markdown, classes and functions of code.
+    ``text`` is ``whole[start:end]``. The part before ``fresh`` repeats the previous chunk; the
+    parts from ``fresh`` on, concatenated, are the whole text. Lines are counted from 1, as in an
+    editor, from the first to the last that is not blank. ``heading`` is the path to the chunk,
+    the outermost first: headings of Markdown, classes and functions of code.
     """
 
     text: str = field(repr=False)
@@ -168,23 +168,23 @@ def split(
     count: Count = estimate,
 ) -> tuple[Chunk, ...]:
     """
-    Cut a text into chunks.
+    Split a text into chunks.
 
-    Markdown is cut at headings first, code before definitions and blocks, any text after
-    paragraphs, lines and sentences (English and Chinese); what still does not fit is cut between
-    two characters. Nothing is left out, and no character is torn.
+    Markdown is split at headings first, code before definitions and blocks, any text after
+    paragraphs, lines and sentences (English and Chinese); anything longer is split between two
+    characters. No text is omitted, and no grapheme cluster is split.
 
     Args:
         text: The text.
-        kind: What it is.
-        settings: How large the chunks are.
+        kind: The kind of text.
+        settings: The sizes of the chunks.
         count: Counts the tokens of a text.
 
     Returns:
-        The chunks in order; none where the text is blank.
+        The chunks in order; none if the text is blank.
 
     Raises:
-        BudgetError: There is no such kind.
+        BudgetError: The kind is unknown.
     """
     check_name("kind of text", kind, get_args(Kind))
     if not text.strip():
@@ -201,14 +201,14 @@ def split(
 
 
 class _Packing:
-    """Puts pieces together."""
+    """Packs pieces into chunks."""
 
     def __init__(self, text: str, sizes: ChunkSettings, count: Count, where: Places) -> None:
         self._text, self._sizes, self._count, self._where = text, sizes, count, where
         self._ends = [found.start() for found in LINE.finditer(text)]
 
     def last(self, cut: Sequence[TextSpan], at: int) -> int:
-        """Return which piece is the first that is no more in the chunk that begins with ``at``."""
+        """Return the index of the first piece after the chunk that begins with piece ``at``."""
         first, target = cut[at], self._sizes.target
         repeats = 0 if at == 0 or first.opens else self._sizes.overlap
         room = target - min(repeats, max(0, target - first.tokens))
@@ -219,18 +219,18 @@ class _Packing:
             total += cut[until].tokens
             until += 1
         while until - at > 1 and self._tokens(first.start, cut[until - 1].end) > room:
-            until -= 1  # counts of parts are rounded, and need not add up
+            until -= 1  # token counts of parts need not add up exactly
         return self._before_headings(cut, at, until)
 
     def _before_headings(self, cut: Sequence[TextSpan], at: int, until: int) -> int:
-        """A heading goes with what follows it, unless there is nothing else in the chunk."""
+        """Move trailing headings to the next chunk, unless the chunk has nothing else."""
         before = until
         while before > at and before < len(cut) and self._is_heading(cut[before - 1]):
             before -= 1
         return before if before > at else until
 
     def chunk(self, first: TextSpan, end: int, beginning: bool) -> Chunk:
-        """Return the chunk from a piece on, with what it repeats of the text before."""
+        """Return the chunk that begins with a piece, including its overlap."""
         fresh = first.start
         start = fresh if beginning or first.opens else self._overlap_start(fresh, end)
         text = self._text[start:end]
@@ -247,7 +247,7 @@ class _Packing:
         )
 
     def _overlap_start(self, fresh: int, end: int) -> int:
-        """Return where the overlap of a chunk begins: a sentence or line before what is new."""
+        """Return the start of the overlap of a chunk: a sentence or line before the new text."""
         sizes = self._sizes
         room = min(sizes.overlap, sizes.target - self._tokens(fresh, end))
         if room <= 0:

@@ -1,9 +1,9 @@
 """
-Places at which a text may be cut, from the kindest to the last resort, and what encloses them.
+Positions at which a text may be cut, from the best to the last resort, and their headings.
 
-Each way to cut takes a text and a span of it, and returns the offsets of cuts strictly inside that
-span, in rising order. Every pattern runs in linear time, whatever the text. No cut breaks what a
-reader takes for one character (UAX 29).
+Each cut function takes a text and a span of it, and returns the offsets of cuts strictly inside
+that span, in ascending order. Every pattern runs in linear time for any text. No cut breaks a
+grapheme cluster (UAX 29).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import regex  # type: ignore[import-untyped]  # it ships no types
 from foldline.frozen import frozen
 
 LONGEST: Final = 32
-"""Code points of a cluster; in stream-safe texts (UAX 15) one has at most 30 marks."""
+"""The maximum code points of a cluster; in stream-safe texts (UAX 15) it has at most 30 marks."""
 
-LOOKED_BACK: Final = 1_000
-"""Code points in which a cluster's beginning is looked for: a row of flags can be that long."""
+LONGEST_LOOKBACK: Final = 1_000
+"""The code points searched for the start of a cluster: a row of flags can be that long."""
 
 _CLUSTER: Final = regex.compile(r"\X")
 _CERTAIN: Final = "\u0300"
-"""Below this no character joins another, except a line feed its carriage return."""
+"""Code points below this never join another, except a line feed its carriage return."""
 
 
 def is_whole_cut(text: str, at: int) -> bool:
@@ -39,7 +39,7 @@ def is_whole_cut(text: str, at: int) -> bool:
         return True
     if _is_pair(before, after):
         return False
-    start, least = at - 1, max(0, at - LOOKED_BACK)
+    start, least = at - 1, max(0, at - LONGEST_LOOKBACK)
     while start > least and not _stands_alone(text[start]):
         start -= 1
     return any(found.end() == at for found in _CLUSTER.finditer(text, start, at + LONGEST))
@@ -47,11 +47,11 @@ def is_whole_cut(text: str, at: int) -> bool:
 
 def nearest_whole_cut(text: str, at: int, low: int, high: int) -> int:
     """
-    Return the whole cut that is nearest to ``at``, strictly between ``low`` and ``high``.
+    Return the nearest cut to ``at`` between clusters, strictly between ``low`` and ``high``.
 
     Returns:
-        The cut; ``at`` itself where there is none near by, which only a cluster without end has,
-        and even then never the middle of a surrogate pair or of a line end.
+        The cut; ``at`` itself if none is near, inside an endless cluster, but never the middle of
+        a surrogate pair or of a line end.
     """
     for step in range(LONGEST + 1):
         for place in (at - step, at + step):
@@ -61,25 +61,25 @@ def nearest_whole_cut(text: str, at: int, low: int, high: int) -> int:
 
 
 def _stands_alone(char: str) -> bool:
-    """Return True for ASCII, Latin and Han: nothing before such a character joins it."""
+    """Return True for ASCII, Latin and Han: such a character never joins the one before it."""
     return char < _CERTAIN or "\u3400" <= char <= "\u9fff"
 
 
 def _is_pair(before: str, after: str) -> bool:
-    """Return True for the halves of a character that a damaged text holds as two."""
+    """Return True for a surrogate pair that a damaged text holds as two code points."""
     return "\ud800" <= before <= "\udbff" and "\udc00" <= after <= "\udfff"
 
 
 Cuts: TypeAlias = Callable[[str, int, int], list[int]]
 
 NEAR: Final = 8
-"""A blank is looked for in this fraction of a text around the place where it is cut."""
+"""The fraction of a text around a cut that is searched for a blank."""
 
 _PARAGRAPH: Final = re.compile(r"\n(?:[ \t\r]*\n)+")
 LINE: Final = re.compile(r"\n")
 _WHOLE_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _SENTENCE: Final = re.compile(
-    # A run of full stops is looked at once, from its beginning: no text takes quadratic time.
+    # A run of full stops is matched once, from its start: no text takes quadratic time.
     r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+[ \t]++"
     r"|[。！？；]++[”’」』）】\"']*+"
 )
@@ -95,7 +95,7 @@ _DEFINITION: Final = re.compile(
     r"|record|object|sub|proc|macro_rules!|CREATE|ALTER|INSERT)\b"
 )
 _LEADING: Final = re.compile(r"[@#]|//|/\*|\*|--|;;|\"\"\"")
-"""What stands right above a definition and belongs to it: decorators, attributes, comments."""
+"""Lines directly above a definition that belong to it: decorators, attributes, comments."""
 
 
 def sections(text: str, start: int, end: int) -> list[int]:
@@ -106,7 +106,7 @@ def sections(text: str, start: int, end: int) -> list[int]:
 
 
 def fences(text: str, start: int, end: int) -> list[int]:
-    """Cut before and after blocks of code in a Markdown text, so that each stays whole."""
+    """Cut before and after fenced code blocks of a Markdown text, to keep each in one piece."""
     cuts, opened = list[int](), ""
     for mark in _FENCE.finditer(text, start, end):
         fence = mark[1]
@@ -130,21 +130,21 @@ def lines(text: str, start: int, end: int) -> list[int]:
 
 
 def sentences(text: str, start: int, end: int) -> list[int]:
-    """Cut after sentences, of English and Chinese and what is written like them."""
+    """Cut after sentences, with the punctuation of English and Chinese."""
     return [cut for cut in _after(_SENTENCE, text, start, end) if is_whole_cut(text, cut)]
 
 
 def blocks(text: str, start: int, end: int) -> list[int]:
     """
-    Cut code before what is indented least: definitions, and what follows a blank line.
+    Cut code before the least indented lines: definitions, and lines after a blank line.
 
     The first line of a span is its head, such as ``class A:``, and does not count.
     """
     rows = list(_rows(text, start, end))[1:]
-    least = min((row.indent for row in rows if row.says), default=0)
+    least = min((row.indent for row in rows if row.has_text), default=0)
     cuts, blank, leading = list[int](), False, False
     for row in rows:
-        if not row.says:
+        if not row.has_text:
             blank = True
             continue
         starts = row.indent == least and not _CLOSING.match(text, row.words)
@@ -156,7 +156,7 @@ def blocks(text: str, start: int, end: int) -> list[int]:
 
 
 def near_blank(text: str, at: int, start: int, end: int) -> list[int]:
-    """Cut where nothing else can be: at a blank if one is near, else between whole characters."""
+    """Cut as a last resort: at a blank if one is near, else between two clusters."""
     reach = (end - start) // NEAR
     last = None
     for blank in _BLANK.finditer(text, at - min(reach, at - start), at + min(reach, end - at)):
@@ -172,12 +172,12 @@ def _after(pattern: re.Pattern[str], text: str, start: int, end: int) -> list[in
 
 
 class _Row(NamedTuple):
-    """A line: where it begins, where its words do, how far they are indented, if there are any."""
+    """A line: the offsets of its start and of its text, its indent, and False if it is blank."""
 
     at: int
     words: int
     indent: int
-    says: bool
+    has_text: bool
 
 
 def _rows(text: str, start: int, end: int) -> Iterator[_Row]:
@@ -193,22 +193,22 @@ MARKDOWN: Final[tuple[Cuts, ...]] = (*(sections,) * 6, fences, *TEXT)
 CODE: Final[tuple[Cuts, ...]] = (*(blocks,) * 4, paragraphs, lines)
 
 OPENING: Final = (sections, blocks)
-"""The cuts after which something new begins."""
+"""The cuts that begin a new section."""
 
 BY_KIND: Final[dict[str, tuple[Cuts, ...]]] = {"text": TEXT, "markdown": MARKDOWN, "code": CODE}
-"""The cuts of each kind of text, the kindest first."""
+"""The cuts of each kind of text, the best first."""
 
 
 # --- headings, and the classes and functions around a piece of code ----------------------------
 
 LONGEST_TITLE: Final = 120
-"""Characters of a heading that are kept."""
+"""The maximum length of a heading in characters."""
 
 SCOPES: Final = 3
-"""So many classes and functions around a piece of code are named."""
+"""The maximum number of enclosing classes and functions that are named."""
 
 FARTHEST: Final = 2_000
-"""Lines above a piece of code in which they are looked for."""
+"""The maximum number of lines above a piece of code that are searched for them."""
 
 _HEADING_LINE: Final = re.compile(
     r"^ {0,3}(?:(?P<fence>```+|~~~+)(?P<rest>[^\n]*)"
@@ -220,7 +220,7 @@ _SCOPE_END: Final = re.compile(r"[\s{:(]+$")
 
 @frozen
 class Heading:
-    """A heading of a Markdown text: where its line begins, its level from 1, its words."""
+    """A heading of a Markdown text: the start of its line, its level from 1, its title."""
 
     at: int
     level: int
@@ -228,7 +228,7 @@ class Heading:
 
 
 def headings(text: str, start: int = 0, end: int | None = None) -> Iterator[Heading]:
-    """Go through the headings of a Markdown text; lines in fenced code are none."""
+    """Yield the headings of a Markdown text; fenced code is skipped."""
     opened = ""
     for found in _HEADING_LINE.finditer(text, start, len(text) if end is None else end):
         fence = found["fence"]
@@ -243,7 +243,7 @@ def headings(text: str, start: int = 0, end: int | None = None) -> Iterator[Head
 
 
 Places = Callable[[int], tuple[str, ...]]
-"""Tells for an offset under which headings it stands, the outermost first."""
+"""Maps an offset to the headings around it, the outermost first."""
 
 
 def places(text: str, kind: str) -> Places:
@@ -271,7 +271,7 @@ def _under_headings(text: str) -> Places:
 
 
 def _inside(text: str, at: int) -> tuple[str, ...]:
-    """Name what encloses a piece of code: the nearest lines above that are indented less."""
+    """Return the scopes around a piece of code: the nearest less indented lines above it."""
     place = text.rfind("\n", 0, at)
     indent = _indent(text[place + 1 : at + 1])
     out = list[str]()

@@ -1,4 +1,4 @@
-"""The tables of memories in SQLite and PostgreSQL, opening them, and reading their rows."""
+"""The tables of memories in SQLite and PostgreSQL, and functions to open and read them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from foldline.sql import Database, is_url, postgres_tables, sqlite_tables
 from foldline.sqlite import Schema
 
 LIVE, SUPERSEDED, FORGOTTEN = "live", "superseded", "gone"
-"""A revision is what is remembered, was replaced by a later one, or was forgotten."""
+"""A revision is current, was replaced by a later one, or was forgotten."""
 
 _TABLES: Final = (
-    # ``clock`` counts the changes of a user; what was changed since an index was built has a
-    # higher one. ``era`` changes when everything of the user was erased.
+    # ``clock`` counts the changes of a user; rows changed since an index was built have a
+    # higher value. ``era`` changes when all memories of the user are erased.
     """
     CREATE TABLE users (
         name {label} PRIMARY KEY,
@@ -68,7 +68,8 @@ SCHEMA: Final = Schema(0x464F4C4D, (sqlite_tables(_TABLES),), "memory")
 
 
 _SEARCH: Final = (
-    # What is indexed: changes up to ``indexed_clock`` of an era, so many live memories and terms.
+    # The indexed state: changes up to ``indexed_clock`` of an era, with counts of live memories
+    # and their terms.
     """
     ALTER TABLE users
         ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY,
@@ -97,7 +98,7 @@ _SEARCH: Final = (
     """
     CREATE INDEX memories_authors ON memories ("user", author) WHERE state = 'live'
     """,
-    # What filters ask about, of the thousands that words lead to: read from the index alone.
+    # The columns that filters use; for thousands of candidates only this index is read.
     """
     CREATE INDEX memories_facts ON memories (number)
         INCLUDE ("user", kind, importance, happened, expires, session) WHERE state = 'live'
@@ -107,7 +108,7 @@ _SEARCH: Final = (
 POSTGRES: Final = PostgresSchema("foldline_memory", (postgres_tables(_TABLES), _SEARCH), "memory")
 
 NEAR_TABLES: Final = (
-    # What filters ask about stands beside the vectors: the index of vectors leads to their rows.
+    # The columns that filters use are stored beside the vectors: the vector index leads to them.
     """
     CREATE TABLE IF NOT EXISTS near (
         number bigint PRIMARY KEY,
@@ -134,15 +135,15 @@ def open_memory(place: str | os.PathLike[str]) -> Database:
 
 def open_database(place: str | os.PathLike[str], file: Schema, server: PostgresSchema) -> Database:
     """
-    Open the database at a path or a URL; it is created if it is missing.
+    Open the database at a path or a URL, and create it if it is missing.
 
     Args:
         place: The SQLite file, or the URL of a PostgreSQL database.
-        file: What a file holds.
-        server: What a schema of a PostgreSQL database holds.
+        file: The schema of a SQLite file.
+        server: The schema of a PostgreSQL database.
 
     Raises:
-        StoreError: It cannot be opened, or holds something else.
+        StoreError: It cannot be opened, or has another schema.
         MissingExtra: The extra ``postgres`` is not installed.
     """
     if is_url(place):
@@ -157,10 +158,10 @@ def open_database(place: str | os.PathLike[str], file: Schema, server: PostgresS
 @contextmanager
 def reading_rows() -> Iterator[None]:
     """
-    Read what stands in rows; no code of the user runs inside.
+    Convert errors in reading rows to `StoreError`; no user code may run inside.
 
     Raises:
-        StoreError: It is something else than was written.
+        StoreError: A row does not have the expected values.
     """
     try:
         yield
@@ -170,19 +171,19 @@ def reading_rows() -> Iterator[None]:
 
 def as_bytes(value: object) -> bytes:
     """
-    Return what a column of bytes holds; ``bytes()`` would make as many of them as a number says.
+    Return the value of a bytes column; ``bytes()`` of a damaged number would allocate memory.
 
     Raises:
-        StoreError: It is something else.
+        StoreError: The value is not bytes.
     """
     if not isinstance(value, bytes):
-        raise _damage_error(f"a {type(value).__name__} stands in the place of bytes")
+        raise _damage_error(f"a {type(value).__name__} was found instead of bytes")
     return value
 
 
 def _damage_error(why: str) -> StoreError:
     return StoreError(
-        f"What is remembered is damaged: {why}.",
+        f"The memory database is damaged: {why}.",
         hint="Restore the file from a backup.",
         damaged=True,
     )

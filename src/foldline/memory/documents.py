@@ -1,5 +1,5 @@
 """
-Documents as text, with where each line of it comes from, and the folders that hold them.
+Read documents as text, with the source of each line, and walk folders of documents.
 
     document = read_file(Path("guide.md"))
     document.text, document.kind, document.title
@@ -23,7 +23,7 @@ from foldline.memory.cut_points import headings
 from foldline.memory.text_extraction import decode_text, html_text, pdf_text
 
 Unit: TypeAlias = Literal["line", "page", "text line"]
-"""What a citation counts: lines of a file, pages, or lines of the text that was taken from it."""
+"""The unit of a citation: lines of a file, pages, or lines of the extracted text."""
 
 CODE: Final = frozenset(
     """
@@ -41,7 +41,7 @@ CODE_NAMES: Final = frozenset({"makefile", "dockerfile", "rakefile", "gemfile", 
 @frozen
 class ReadLimits:
     """
-    The most that is read: bytes of a file, pages of a PDF file, entries of folders.
+    Limits of reading: bytes of a file, pages of a PDF file, entries of folders.
 
     Raises:
         BudgetError: A number is out of range.
@@ -61,9 +61,9 @@ class DocumentText:
     """
     A document as text.
 
-    ``kind`` says how it is cut. ``unit`` is what its citations count; ``places`` has the number
-    for each line of the text, and is empty where that is the number of the line. ``warnings`` are
-    sentences about what could not be read.
+    ``kind`` decides how it is split. ``unit`` is the unit of its citations; ``places`` has the
+    number for each line of the text, and is empty if that is the line number. ``warnings`` are
+    sentences about content that could not be read.
     """
 
     text: str = field(repr=False)
@@ -80,14 +80,14 @@ class DocumentText:
 
 def read_file(path: Path, limits: ReadLimits | None = None) -> DocumentText:
     """
-    Read a file; a link is not followed.
+    Read a file; symbolic links are not followed.
 
     Raises:
-        InputError: It is too large, no regular file, no text, or cannot be opened.
+        InputError: It is too large, not a regular file, not text, or cannot be opened.
         MissingExtra: HTML and PDF need the extra ``documents``.
     """
     bounds = limits or ReadLimits()
-    # Not blocking: a pipe without a writer would be waited for without end.
+    # Opened without blocking: opening a pipe without a writer would never return.
     flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
     try:
         with os.fdopen(os.open(path, flags), "rb") as file:
@@ -105,10 +105,10 @@ def read_file(path: Path, limits: ReadLimits | None = None) -> DocumentText:
 
 def read_document(data: bytes, name: str, limits: ReadLimits | None = None) -> DocumentText:
     """
-    Read bytes as the document that their name says they are.
+    Read bytes as a document of the type that the name suggests.
 
     Raises:
-        InputError: They are no text.
+        InputError: They are not text.
         MissingExtra: HTML and PDF need the extra ``documents``.
     """
     bounds = limits or ReadLimits()
@@ -144,12 +144,12 @@ DEEPEST: Final = 32
 LEFT_OUT: Final = frozenset(
     {"node_modules", "__pycache__", "venv", "target", "dist", "build", "site-packages"}
 )
-"""Folders of what others wrote or programs made; so are those whose name begins with a dot."""
+"""Folders of third-party or generated files; folders whose name begins with a dot count, too."""
 
 
 @frozen
 class Skipped:
-    """What was not read, and why."""
+    """A path that was not read, and the reason."""
 
     path: Path
     why: str
@@ -157,10 +157,10 @@ class Skipped:
 
 def is_folder(path: Path) -> bool:
     """
-    Return True if there is a folder, False if there is something else or nothing.
+    Return True if a path is a folder, False if it is anything else or missing.
 
     Raises:
-        InputError: It is no path at all.
+        InputError: It is not a valid path.
     """
     try:
         return stat.S_ISDIR(path.stat().st_mode)
@@ -173,18 +173,18 @@ def is_folder(path: Path) -> bool:
 
 def files_below(folder: Path, most: int) -> Iterator[Path | Skipped]:
     """
-    Walk through a folder, in the order of names.
+    Walk a folder in the order of names.
 
-    Links are never followed, and files that hold secrets by their name are left out.
+    Links are never followed, and files whose names suggest secrets are skipped.
 
     Args:
-        folder: Where to begin.
-        most: Entries that are looked at.
+        folder: The folder.
+        most: The maximum number of entries to read.
 
     Yields:
-        Regular files that are not empty, and what was left out for a reason worth telling.
+        Regular files that are not empty, and skipped entries worth reporting.
     """
-    waiting, looked = [(folder, 0)], 0
+    waiting, count = [(folder, 0)], 0
     while waiting:
         here, depth = waiting.pop()
         try:
@@ -193,8 +193,8 @@ def files_below(folder: Path, most: int) -> Iterator[Path | Skipped]:
         except OSError as error:
             yield Skipped(here, error.strerror or str(error))
             continue
-        looked += len(children)
-        if looked > most or depth > DEEPEST:
+        count += len(children)
+        if count > most or depth > DEEPEST:
             yield Skipped(here, "too many or too deep folders; name a smaller one")
             return
         folders = [child for child in children if _is_folder(child)]
@@ -219,6 +219,6 @@ def _file(entry: os.DirEntry[str]) -> Iterator[Path | Skipped]:
         yield Skipped(path, "a link")
     elif stat.S_ISREG(status.st_mode) and status.st_size:
         if any(fnmatch(entry.name.lower(), pattern) for pattern in SECRETS):
-            yield Skipped(path, "its name says that it holds secrets")
+            yield Skipped(path, "its name suggests that it holds secrets")
         elif not entry.name.startswith("."):
             yield path

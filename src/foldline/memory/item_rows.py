@@ -1,4 +1,4 @@
-"""Memories as rows: written, ended, read, and chosen to be forgotten."""
+"""Memories as rows: write, end, read, and choose which to forget."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ NAMES: Final = COLUMNS.split(", ")
 @frozen
 class Filter:
     """
-    Which memories are meant.
+    A filter of memories.
 
     Args:
-        now: Seconds since 1970; what expired before is left out.
+        now: The current time, in seconds since 1970; expired memories are excluded.
         kinds: Only these kinds; empty for all.
-        min_importance: Only memories at least so important.
-        since: Only what happened at or after, in seconds since 1970.
-        until: Only what happened before or at, in seconds since 1970.
-        session: Only those of a conversation.
+        min_importance: Only memories of at least this importance.
+        since: Only events at or after this time, in seconds since 1970.
+        until: Only events at or before this time, in seconds since 1970.
+        session: Only memories of this conversation.
     """
 
     now: float
@@ -52,11 +52,11 @@ class Filter:
 
     @property
     def is_open(self) -> bool:
-        """Whether every memory is meant whose time is not over."""
+        """Return True if it admits every memory that is not expired."""
         return self == Filter(self.now)
 
     def admits(self, facts: FilterFacts) -> bool:
-        """Return True if a memory is meant; `condition` is the same in SQL."""
+        """Return True if it admits a memory; `condition` is the same in SQL."""
         return (
             facts.kind in (self.kinds or KINDS)
             and facts.importance >= self.min_importance
@@ -73,7 +73,7 @@ class Filter:
 
     @property
     def condition(self) -> str:
-        """The filter in SQL; only what narrows it down, so that indexes can be chosen by it."""
+        """The filter in SQL, without conditions that are always true, so that indexes are used."""
         kinds = ", ".join(f"'{kind}'" for kind in KINDS if kind in self.kinds)
         parts = (
             ("(expires IS NULL OR expires > :now)", True),
@@ -94,7 +94,7 @@ def make_filter(
     session: str | None,
 ) -> Filter:
     """
-    Return a filter of what was given.
+    Validate arguments and return a filter.
 
     Raises:
         InputError: A kind, an importance or a time is invalid, or the range ends before it begins.
@@ -124,7 +124,7 @@ _ORDERS: Final = {
 
 @frozen
 class FilterFacts:
-    """What a filter asks about a memory."""
+    """The fields of a memory that a filter checks."""
 
     kind: Kind
     importance: float
@@ -135,7 +135,7 @@ class FilterFacts:
 
 @frozen
 class MemoryRow:
-    """An item, with what the file keeps of it besides."""
+    """An item with the additional columns of its row."""
 
     item: MemoryItem
     fingerprint: bytes
@@ -155,17 +155,17 @@ _CHOICES: Final = {
     "time": (" AND :now - happened > :max_age", "added"),
     "capacity": ("", "importance"),
 }
-"""What is forgotten, in SQL, and in which order it is listed."""
+"""The condition in SQL by which memories are forgotten, and their order."""
 
 
 @frozen
 class Forgotten:
     """
-    What was forgotten together.
+    Memories forgotten by one call.
 
     Args:
-        batch: Under which `Memory.undo` brings it back; 0 where nothing was forgotten.
-        ids: The memories.
+        batch: The number with which `Memory.undo` restores them; 0 if none was forgotten.
+        ids: The ids of the memories.
     """
 
     batch: int
@@ -173,7 +173,7 @@ class Forgotten:
 
 
 def tick(connection: Connection, user: str) -> int:
-    """Count a change of a user, and return its number."""
+    """Increment the change counter of a user, and return it."""
     (clock,) = connection.execute(
         "INSERT INTO users (name, clock) VALUES (?, 1)"
         " ON CONFLICT (name) DO UPDATE SET clock = users.clock + 1 RETURNING clock",
@@ -185,7 +185,7 @@ def tick(connection: Connection, user: str) -> int:
 @frozen
 class UserRows:
     """
-    The memories of one user, as they are read inside a transaction.
+    Reads the memories of one user inside a transaction.
 
     Args:
         connection: The transaction.
@@ -196,15 +196,15 @@ class UserRows:
     user: str
 
     def find(self, id: str) -> MemoryItem | None:  # noqa: A002  # as the field
-        """Return a memory that is live."""
+        """Return a live memory, None if it does not exist."""
         return next(iter(self.find_all([id])), None)
 
     def find_all(self, ids: Sequence[str]) -> list[MemoryItem]:
-        """Return those of some memories that are live, in no order."""
+        """Return the live memories among the ids, in no particular order."""
         return self._live("id IN (SELECT value FROM json_each(:ids))", {"ids": json.dumps(ids)})
 
     def find_vector(self, id: str, model: str) -> bytes | None:  # noqa: A002
-        """Return the vector that a model made of a live memory; None where it made none."""
+        """Return the vector of a live memory by a model; None if it has none."""
         row = self.connection.execute(
             "SELECT vector FROM memories WHERE memories.user = ? AND id = ? AND state = 'live'"
             " AND model = ? AND vector IS NOT NULL",
@@ -233,25 +233,25 @@ class UserRows:
         Choose what to forget among the memories that a filter admits.
 
         Args:
-            criteria: Among which.
+            criteria: The filter.
             by: "importance" below the threshold, "time" older than ``max_age`` seconds, or
                 "capacity": all but the ``keep`` most important, of equals the latest.
             threshold: 0 to 1.
             max_age: Seconds.
-            keep: How many stay.
+            keep: The number of memories to keep.
 
         Raises:
-            InputError: There is no such way to choose, or a number is invalid.
+            InputError: ``by`` is unknown, or a number is invalid.
         """
         if by not in _CHOICES:
             raise InputError(
-                f"there is no way to forget {str(by)[:40]!r}",
+                f"there is no strategy {str(by)[:40]!r} to forget",
                 field="by",
                 hint=f"Known: {', '.join(_CHOICES)}.",
             )
         for field, value in (("threshold", threshold), ("max_age", max_age)):
             if not math.isfinite(value):
-                raise InputError(f"{value!r} is not a number to compare with", field=field)
+                raise InputError(f"{value!r} is not a number", field=field)
         condition, order = _CHOICES[by]
         kept = min(max(0, keep), ALL) if by == "capacity" else 0
         numbers = {"threshold": threshold, "max_age": max_age, "all": ALL, "kept": kept}
@@ -275,7 +275,7 @@ class UserRows:
 @frozen
 class UserChange(UserRows):
     """
-    A change of the memories of one user, inside a transaction that writes.
+    Changes the memories of one user inside a write transaction.
 
     Args:
         connection: The transaction.
@@ -288,7 +288,7 @@ class UserChange(UserRows):
     clock: int
 
     def insert(self, written: MemoryRow) -> None:
-        """Write a revision that is live."""
+        """Insert a live revision."""
         item = written.item.to_dict()
         item |= {name: json.dumps(item[name]) for name in ("parents", "metadata")}
         made = (written.fingerprint, written.terms, written.cut, written.vector, written.model)
@@ -300,7 +300,7 @@ class UserChange(UserRows):
         )
 
     def end(self, ids: Sequence[str], state: str, reason: str) -> None:
-        """End the live revisions of some memories; nothing of them is erased."""
+        """End the live revisions of memories; nothing is erased."""
         self.connection.execute(
             "UPDATE memories SET state = ?, reason = ?, ended = ?, changed = ? WHERE"
             " memories.user = ? AND state = 'live' AND id IN (SELECT value FROM json_each(?))",
@@ -308,7 +308,7 @@ class UserChange(UserRows):
         )
 
     def find_same(self, kind: Kind, fingerprint: bytes) -> MemoryItem | None:
-        """Return the live memory that says the same, unless its time is over."""
+        """Return the live memory with the same fingerprint, unless it is expired."""
         found = self._live(
             "fingerprint = :mark AND kind = :kind AND (expires IS NULL OR expires > :now)",
             {"mark": fingerprint, "kind": kind, "now": self.now},
@@ -316,7 +316,7 @@ class UserChange(UserRows):
         return found[0] if found else None
 
     def restore(self, batch: int) -> list[str]:
-        """Restore what was forgotten in one batch, except what was added again since."""
+        """Restore the memories of a batch, except those that were added again since."""
         found = self.connection.execute(
             "SELECT id, max(revision) FROM memories AS past"
             ' WHERE "user" = ? AND state = ? AND changed = ?'
@@ -335,7 +335,7 @@ class UserChange(UserRows):
         return [str(name) for name, _ in found]
 
     def clear(self) -> int:
-        """Erase everything; return how many memories were live."""
+        """Erase everything; return the number of live memories."""
         (count,) = self.connection.execute(
             "SELECT count(*) FROM memories WHERE memories.user = ? AND state = 'live'",
             (self.user,),
@@ -346,7 +346,7 @@ class UserChange(UserRows):
 
 
 def _to_item(row: Sequence[Any]) -> MemoryItem:
-    """Read the columns of `COLUMNS`."""
+    """Convert a row of `COLUMNS` to an item."""
     values = dict(zip(NAMES, row, strict=True))
     with reading_rows():
         values["parents"] = tuple(json.loads(values["parents"]))

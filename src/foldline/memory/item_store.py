@@ -1,4 +1,4 @@
-"""Changes to the memories of one user: each in one transaction, nothing overwritten."""
+"""Changes to the memories of one user: each in one transaction, none overwrites data."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ from foldline.tokens.estimate import estimate
 @frozen
 class ItemStore:
     """
-    Writes the memories of one user; `Memory` says what each method does.
+    Writes the memories of one user; see `Memory` for each method.
 
     Args:
-        database: The file.
+        database: The database.
         user: The owner of the memories.
-        options: The bounds, and what contents are embedded, counted and cut with.
+        options: The limits, and the embedder, token counter and tokenizer.
         clock: Returns the time, in seconds since 1970.
-        follow: Called at the end of every transaction; what is searched is kept like the rest.
+        follow: Called at the end of every transaction to update the search index in it.
     """
 
     database: Database
@@ -59,14 +59,14 @@ class ItemStore:
 
     @contextmanager
     def _changing(self, now: float) -> Iterator[UserChange]:
-        """Change the memories of the user, as a change that has a number."""
+        """Open a numbered change of the memories of the user."""
         with self.database.writing() as connection:
-            # First of all: it keeps other writers of this user waiting.
+            # First, since it locks out other writers of this user.
             yield UserChange(connection, self.user, now, tick(connection, self.user))
             self.follow(connection)
 
     def add(self, content: str, kind: Kind, details: Mapping[str, Any]) -> Added:
-        """Write a new memory, or refresh the live one that says the same."""
+        """Write a new memory, or refresh the live one with the same content."""
         now = self.clock()
         item = MemoryItem(
             id=token_hex(8),
@@ -90,12 +90,12 @@ class ItemStore:
         return Added(item, "added", evicted_ids)
 
     def update(self, id: str, given: Mapping[str, Any]) -> MemoryItem:  # noqa: A002
-        """Give a memory other fields, and metadata in addition to those it has."""
+        """Replace fields of a memory, and merge metadata into what it has."""
         now = self.clock()
         with self._changing(now) as rows:
             old = _live(rows, id)
             if old.is_expired(now):
-                raise InputError(f"the time of the memory {old.id} is over", field="id")
+                raise InputError(f"the memory {old.id} is expired", field="id")
             new = replace(old, revision=old.revision + 1, added=now, **given)
             new = replace(
                 new,
@@ -125,7 +125,7 @@ class ItemStore:
         return Forgotten(rows.clock, tuple(ids)) if ids else Forgotten(0, ())
 
     def undo(self, batch: int) -> tuple[str, ...]:
-        """Restore what was forgotten together; return the ids."""
+        """Restore the memories of a batch; return their ids."""
         with self._changing(self.clock()) as rows:
             return tuple(rows.restore(batch))
 
@@ -146,7 +146,7 @@ class ItemStore:
         return tuple(made)
 
     def clear(self) -> int:
-        """Erase everything of this user; return how many memories were live."""
+        """Erase everything of this user; return the number of live memories."""
         with self._changing(self.clock()) as rows:
             return rows.clear()
 
@@ -157,23 +157,23 @@ class ItemStore:
 
     def _count(self, content: str, kind: Kind) -> int:
         """
-        Return the tokens of a content that can be kept.
+        Return the number of tokens of a content.
 
         Raises:
-            InputError: A working memory is larger than all may be together.
+            InputError: A working memory exceeds the limit of all working memories together.
         """
         counter, most = self.options.counter, self.options.limits.working_tokens
         tokens = estimate(content) if counter is None else counter.count(content)
         if kind == "working" and tokens > most:
             raise InputError(
-                f"it has {tokens:,} tokens; working memories have {most:,} together",
+                f"it has {tokens:,} tokens; all working memories together have at most {most:,}",
                 field="content",
                 hint="Shorten it, or add it as episodic.",
             )
         return tokens
 
     def _promote(self, old: MemoryItem, kind: Kind, now: float) -> MemoryItem:
-        """Return what an item becomes in another kind."""
+        """Return an item converted to another kind."""
         return replace(
             old,
             id=token_hex(8),
@@ -189,7 +189,7 @@ class ItemStore:
     def _refresh(
         self, rows: UserChange, old: MemoryItem, new: MemoryItem, vector: bytes | None
     ) -> MemoryItem:
-        """Write an item that was added once more: as important as either, and as lasting."""
+        """Write an item added once more, with the higher importance and the later expiry."""
         fresh = replace(
             old,
             revision=old.revision + 1,
@@ -214,9 +214,9 @@ class ItemStore:
 
     def _row(self, item: MemoryItem, vector: bytes | None = None) -> MemoryRow:
         """
-        Return the row of an item; ``vector`` is that of its content, where it is known.
+        Return the row of an item; ``vector`` is that of its content, if known.
 
-        Whatever the embedder raises is raised: nothing is written without its vector.
+        Errors of the embedder are raised: nothing is written without its vector.
         """
         options = self.options
         if options.embedder is None or not options.embedder.understands(item.content):
@@ -229,7 +229,7 @@ class ItemStore:
         return MemoryRow(item, fingerprint(text), cut, options.cut, vector, model)
 
     def _make_room(self, rows: UserChange) -> tuple[str, ...]:
-        """Forget the working memories that are over the bounds."""
+        """Forget the working memories that exceed the limits."""
         held = rows.select(Filter(rows.now, ("working",)), ALL)
         least = choose_evicted(held[::-1], self.options.limits, rows.now)
         ids = tuple(item.id for item in least)
@@ -241,15 +241,15 @@ def choose_evicted(
     items: Sequence[MemoryItem], limits: MemoryLimits, now: float
 ) -> list[MemoryItem]:
     """
-    Choose which working memories have to go, so that the rest is within its bounds.
+    Choose working memories to evict, so that the rest is within the limits.
 
     Args:
-        items: All of them; the newest, which was just added, is the last and stays.
-        limits: The bounds.
-        now: Seconds since 1970.
+        items: All of them; the last is the newest, was just added, and stays.
+        limits: The limits.
+        now: The time, in seconds since 1970.
 
     Returns:
-        Those that count least: importance, halved every ``fade`` seconds.
+        Those of the least weight: importance, halved every ``fade`` seconds.
     """
     *older, _ = items
     older.sort(key=lambda item: (_counts(item, limits, now), item.added), reverse=True)
@@ -275,7 +275,7 @@ def _live(rows: UserRows, id: str) -> MemoryItem:  # noqa: A002
 
 
 def count_memories(connection: Connection, user: str, now: float) -> dict[str, Any]:
-    """Count what a user's memory holds."""
+    """Return the statistics of a user's memory."""
     criteria = Filter(now)
     found = connection.execute(
         "SELECT kind, count(*), sum(tokens), avg(importance), min(happened), max(happened),"  # noqa: S608  # a constant
@@ -305,7 +305,7 @@ def write_summary(
 ) -> str:
     """Summarize the memories in a few lines: how many, the most important, the latest."""
     if not figures["count"]:
-        return "Nothing is remembered yet."
+        return "There are no memories yet."
     kinds = ", ".join(f"{one['count']:,} {kind}" for kind, one in figures["kinds"].items())
     lines = [f"{figures['count']:,} memories, {figures['tokens']:,} tokens: {kinds}."]
     lines += ["", "Most important:", *map(_line, important)]

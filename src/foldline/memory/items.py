@@ -1,4 +1,4 @@
-"""What is remembered, and what comes back."""
+"""Memory items, search results, limits and options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from foldline.values.tags import tag_starts
 from foldline.values.tokens import TextCounter
 
 Kind: TypeAlias = Literal["working", "episodic", "semantic"]
-"""What is at hand now, what happened, and what is known."""
+"""The kinds of memory: current context, events, and facts."""
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
@@ -32,24 +32,24 @@ _ARTICLES: Final = frozenset(("a", "an", "the"))
 @frozen
 class MemoryItem:
     """
-    One memory, as it is now or was in an earlier revision.
+    One revision of a memory.
 
     Args:
-        id: Its name; it stays when the memory is updated.
-        revision: Counted from 1.
+        id: The id; it stays when the memory is updated.
+        revision: The number of the revision, counted from 1.
         kind: "working", "episodic" or "semantic".
-        content: What is remembered, as it was given.
+        content: The text, as it was added.
         importance: 0 to 1.
-        happened: When it took place; seconds since 1970.
-        added: When it was written down; seconds since 1970.
-        expires: When it is forgotten by itself; None for never.
-        tokens: What the content takes in a context.
+        happened: The time of the event, in seconds since 1970.
+        added: The time of writing, in seconds since 1970.
+        expires: The time at which it expires, in seconds since 1970; None for never.
+        tokens: The size of the content in tokens.
         session: The conversation it is from; its neighbours there help to find it.
-        author: Who said it.
-        source: Where it comes from, as given when it was added.
-        parents: The memories that it was made of, as ``id@revision``.
-        seen: How often the same was added.
-        metadata: What else was given, JSON values.
+        author: The author of the content.
+        source: The source, as given when it was added.
+        parents: The memories it was derived from, as ``id@revision``.
+        seen: How often the same content was added.
+        metadata: Additional JSON values.
     """
 
     id: str
@@ -70,11 +70,11 @@ class MemoryItem:
 
     @property
     def name(self) -> str:
-        """The item and its revision, as ``id@revision``."""
+        """The id and revision, as ``id@revision``."""
         return f"{self.id}@{self.revision}"
 
     def is_expired(self, now: float) -> bool:
-        """Return True if its time was over at a moment, in seconds since 1970."""
+        """Return True if the memory is expired at ``now``, in seconds since 1970."""
         return self.expires is not None and self.expires <= now
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,13 +86,13 @@ class MemoryItem:
 @frozen
 class Added:
     """
-    What became of something that was to be remembered.
+    The result of adding a memory.
 
     Args:
-        item: The memory; None where nothing was left to remember.
-        status: "added"; "known" where the same was there, which was refreshed; or "recalled"
-            where the text came out of a memory itself and was not taken in again.
-        evicted: Working memories that had to go to make room, by their ids.
+        item: The memory; None if nothing was left to add.
+        status: "added"; "known" if the same content existed and was refreshed; or "recalled" if
+            the text was itself recalled from memory and was not added again.
+        evicted: The ids of working memories evicted to make room.
     """
 
     item: MemoryItem | None
@@ -107,10 +107,10 @@ class FoundMemory:
 
     Args:
         item: The memory.
-        score: What it is ranked by; comparable inside one answer only.
-        parts: What added up to the score.
-        matched: The terms of the query that it holds.
-        strength: 0 to 1, comparable between answers; see `foldline.retrieval.Hit`.
+        score: The rank score; comparable within one result list only.
+        parts: The components of the score.
+        matched: The query terms that it contains.
+        strength: 0 to 1, comparable between searches; see `foldline.retrieval.Hit`.
     """
 
     item: MemoryItem
@@ -122,10 +122,10 @@ class FoundMemory:
 
 def as_kind(name: object) -> Kind:
     """
-    Return a kind by its name.
+    Validate the name of a kind.
 
     Raises:
-        InputError: There is no kind of this name.
+        InputError: The kind is unknown.
     """
     for kind in KINDS:
         if name == kind:
@@ -139,24 +139,24 @@ def as_kind(name: object) -> Kind:
 
 def clamp_importance(importance: object) -> float:
     """
-    Return an importance between 0 and 1.
+    Return an importance clamped to 0 to 1.
 
     Raises:
-        InputError: It is no number.
+        InputError: It is not a number.
     """
     if isinstance(importance, bool) or not isinstance(importance, int | float):
         raise InputError(f"{importance!r} is not a number", field="importance")
     if importance != importance:  # only NaN differs from itself
-        raise InputError("it is NaN, which is not a number", field="importance")
+        raise InputError("it is NaN", field="importance")
     return float(min(max(importance, 0.0), 1.0))
 
 
 def fingerprint(content: str) -> bytes:
     """
-    Return what texts share that say the same in the same words.
+    Return a hash that texts with the same words share.
 
-    Case, punctuation, blanks and articles make no difference. Every other word does: "likes" and
-    "does not like", "beta 3" and "beta 4" are different memories, however alike they look.
+    Case, punctuation, whitespace and articles are ignored. Every other word counts: "likes" and
+    "does not like", "beta 3" and "beta 4" are different memories, however similar they look.
     """
     words = _WORD.findall(normalize("NFKC", content).casefold())
     kept = [word for word in words if word not in _ARTICLES]
@@ -165,10 +165,10 @@ def fingerprint(content: str) -> bytes:
 
 
 LONGEST_NAME: Final = 200
-"""Characters of the name of a user, an author or a session."""
+"""The maximum length of the name of a user, an author or a session, in characters."""
 
 LARGEST_METADATA: Final = 20_000
-"""Characters of metadata as JSON."""
+"""The maximum length of metadata as JSON, in characters."""
 
 LAST: Final = 253_402_300_800.0
 """The end of the year 9999, in seconds since 1970."""
@@ -176,7 +176,7 @@ LAST: Final = 253_402_300_800.0
 
 def check_content(content: str, longest: int) -> str:
     """
-    Return content that can be remembered.
+    Validate the content of a memory.
 
     Raises:
         InputError: It is empty or too long.
@@ -185,20 +185,20 @@ def check_content(content: str, longest: int) -> str:
         raise InputError(
             f"it has {len(content):,} characters; a memory has at most {longest:,}",
             field="content",
-            hint="Keep documents as knowledge, and remember what matters of them.",
+            hint="Add documents to a knowledge base, and remember only what matters.",
         )
     if not content.strip():
         raise InputError("there is nothing to remember", field="content")
-    # Half a surrogate pair cannot be written; it is never more than a damaged character.
+    # A lone surrogate cannot be written; it is always a damaged character.
     return content.encode("utf-8", "replace").decode()
 
 
 def check_name(value: str, field: str, *, empty: bool = False) -> str:
     """
-    Return the name of a user, an author, a session or a source.
+    Validate the name of a user, an author, a session or a source.
 
     Raises:
-        InputError: It is too long, empty where it may not be, or not valid Unicode.
+        InputError: It is too long, empty although required, or not valid Unicode.
     """
     if len(value) > LONGEST_NAME or not (value.strip() or empty):
         raise InputError(
@@ -213,10 +213,10 @@ def check_name(value: str, field: str, *, empty: bool = False) -> str:
 
 def check_time(value: object, field: str) -> float:
     """
-    Return seconds since 1970.
+    Validate a time in seconds since 1970.
 
     Raises:
-        InputError: It is no time that a calendar has.
+        InputError: It is not a time within the range of calendars.
     """
     good = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
     if not good or not -LAST < value < LAST:  # type: ignore[operator]
@@ -226,10 +226,10 @@ def check_time(value: object, field: str) -> float:
 
 def check_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Return metadata as JSON values.
+    Validate metadata and return them as JSON values.
 
     Raises:
-        InputError: They are something else, or too large.
+        InputError: They are not JSON values, or too large.
     """
     try:
         text = json.dumps(dict(metadata), ensure_ascii=True, allow_nan=False)
@@ -257,7 +257,7 @@ _FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 def check_details(**given: Any) -> dict[str, Any]:
     """
-    Return details of a memory in the form that is kept, without those that are None.
+    Validate details of a memory and return them normalized, without those that are None.
 
     Args:
         **given: ``importance``, ``happened``, ``session``, ``author``, ``source``, ``metadata``.
@@ -271,16 +271,16 @@ def check_details(**given: Any) -> dict[str, Any]:
 @frozen
 class MemoryLimits:
     """
-    The bounds of a memory.
+    The limits of a memory.
 
     Args:
-        working_items: Working memories that are kept at a time.
-        working_tokens: What they may take together, in tokens.
-        working_seconds: How long each is kept.
-        fade: Seconds after which a working memory counts half as much when one has to go.
-        boost: What the importance is multiplied by when a memory is consolidated.
-        longest: Characters of one memory.
-        most: Memories that a search or a list returns at most.
+        working_items: The maximum number of working memories.
+        working_tokens: Their maximum total size in tokens.
+        working_seconds: The lifetime of each, in seconds.
+        fade: The half-life of the weight of a working memory in eviction, in seconds.
+        boost: The factor applied to the importance when a memory is consolidated.
+        longest: The maximum length of a memory in characters.
+        most: The maximum number of memories that a search or list returns.
 
     Raises:
         BudgetError: A number is invalid, or not positive.
@@ -306,14 +306,14 @@ class MemoryLimits:
 @frozen
 class MemoryOptions:
     """
-    What memories are made and found with.
+    Options for writing and searching memories.
 
     Args:
-        limits: The bounds.
+        limits: The limits.
         embedder: Embeds contents and queries; None writes and compares no vectors.
-        counter: Counts tokens; None takes an estimate.
-        words: Cuts runs of Chinese into words.
-        weights: How much each sign of relevance counts.
+        counter: Counts tokens; None uses an estimate.
+        words: Splits runs of Chinese into words.
+        weights: The weights of the relevance features.
     """
 
     limits: MemoryLimits
@@ -329,7 +329,7 @@ class MemoryOptions:
 
     @property
     def cut(self) -> str:
-        """The version and the function that cut terms; others are cut again when they are read."""
+        """The version and function of the tokenizer; other rows are tokenized again on reading."""
         words = self.words
         name = NO_CUTTER if words is None else getattr(words, "__qualname__", type(words).__name__)
         return f"{TERMS_VERSION}/{name}"
@@ -344,7 +344,7 @@ _NAME: Final = re.compile(r"[^\w@.\-]")
 
 
 def mark_recalled(items: Iterable[MemoryItem]) -> str:
-    """Return memories as text for a context, each between marks that name it."""
+    """Return memories as text for a context, each between tags with its id."""
     return "\n".join(
         f'{OPEN} id="{_NAME.sub("", item.id)}" kind="{item.kind}">{_plain(item.content)}{CLOSE}'
         for item in items
@@ -352,10 +352,10 @@ def mark_recalled(items: Iterable[MemoryItem]) -> str:
 
 
 def remove_recalled(text: str) -> str:
-    """Return a text without what came out of a memory; a mark that never ends goes to the end."""
+    """Return a text without recalled memories; an unclosed tag extends to the end."""
     return _SPAN.sub("", text) if OPEN in text else text
 
 
 def _plain(content: str) -> str:
-    """Return content in which no mark can end early, nor seem to: a model reads it loosely."""
+    """Escape content so that no tag can end early, nor seem to: a model reads it loosely."""
     return _MARK.sub(r"<\\", content)

@@ -1,15 +1,15 @@
 """
-What an agent remembers from one conversation to the next, in a SQLite file or PostgreSQL.
+Long-term memory of an agent across conversations, in a SQLite file or PostgreSQL.
 
     with Memory.open("memory.db", user="ann") as memory:
         memory.add("The launch moved to May", kind="episodic", importance=0.8)
         for found in memory.search("when is the launch?"):
             print(found.item.content, found.strength)
 
-The file is the only truth: what is searched in memory is built from it and follows it, so that
-several processes may use one file, and a killed one loses at most what it was just writing.
-Nothing is overwritten: an update is a new revision, what is forgotten can be brought back, and
-only `clear` erases. Every method sees the memories of one user.
+The file is the only source of truth: the search index in memory is built from it and follows it,
+so that several processes may use one file, and a killed one loses at most its current write.
+Nothing is overwritten: an update is a new revision, forgotten memories can be restored, and only
+`clear` erases. Every method sees the memories of one user.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ DEFAULT_USER: Final = "default"
 
 @typed_methods
 class Memory:
-    """The memories of one user; made by `open`. Threads take turns."""
+    """The memories of one user; created by `open`. Calls from several threads are serialized."""
 
     def __init__(
         self,
@@ -76,21 +76,21 @@ class Memory:
         clock: Callable[[], float] = time.time,
     ) -> Self:
         """
-        Open a file of memories; it is created if it is missing.
+        Open a memory file; it is created if it is missing.
 
         Args:
             path: The file, or the URL of a PostgreSQL database.
             user: The owner of the memories; those of other users are never seen.
-            limits: The bounds.
-            embedder: Adds meaning to the search; None goes by words, surroundings and dates.
-            counter: Counts tokens; None takes an estimate.
-            words: Cuts Chinese into words, such as ``rjieba.cut_for_search``; None goes by
+            limits: The limits.
+            embedder: Adds semantic search; None searches by words, neighbours and dates.
+            counter: Counts tokens; None uses an estimate.
+            words: Splits Chinese into words, such as ``rjieba.cut_for_search``; None uses
                 characters and pairs of them.
-            weights: How much each sign of relevance counts.
+            weights: The weights of the relevance features.
             clock: Returns the time, in seconds since 1970.
 
         Raises:
-            StoreError: The file cannot be opened, or is no memory.
+            StoreError: The file cannot be opened, or is not a memory file.
         """
         check_name(user, "user")
         options = MemoryOptions(limits or MemoryLimits(), embedder, counter, words, weights)
@@ -115,10 +115,10 @@ class Memory:
 
     @property
     def limits(self) -> MemoryLimits:
-        """The bounds."""
+        """The limits."""
         return self._limits
 
-    # --- finding ---------------------------------------------------------------------------
+    # --- reading ---------------------------------------------------------------------------
 
     def search(
         self,
@@ -132,23 +132,24 @@ class Memory:
         session: str | None = None,
     ) -> list[FoundMemory]:
         """
-        Find what has to do with a question.
+        Search for memories relevant to a query.
 
         Args:
             query: A question or words, in any language.
-            limit: The most that are returned.
-            kinds: Only these kinds; none given means all.
-            min_importance: Only memories at least so important, 0 to 1.
-            min_strength: Only what is at least so strong evidence, 0 to 1; see `FoundMemory`.
-            time_range: Only what happened from, and until; seconds since 1970, None for open.
-            session: Only those of a conversation.
+            limit: The maximum number of results.
+            kinds: Only these kinds; empty for all.
+            min_importance: Only memories of at least this importance, 0 to 1.
+            min_strength: Only results of at least this strength, 0 to 1; see `FoundMemory`.
+            time_range: Only events from and until these times, in seconds since 1970; None is
+                open.
+            session: Only memories of this conversation.
 
         Returns:
-            The most relevant first; importance and age decide nothing but ties. Empty where there
-            is no evidence.
+            The results, the most relevant first; importance and age decide only ties. Empty if
+            there is no evidence.
 
         Raises:
-            InputError: A filter makes no sense.
+            InputError: A filter is invalid.
         """
         criteria = make_filter(self._clock(), kinds, min_importance, time_range, session)
         return self._index.find(self._database, query, self._limit(limit), criteria, min_strength)
@@ -164,14 +165,14 @@ class Memory:
         order: str = "added",
     ) -> list[MemoryItem]:
         """
-        List memories without a question; filters as in `search`.
+        List memories without a query; filters as in `search`.
 
         Args:
-            limit: The most that are returned.
-            kinds: Only these kinds.
-            min_importance: Only memories at least so important.
-            time_range: Only what happened from, and until.
-            session: Only those of a conversation.
+            limit: The maximum number of memories.
+            kinds: Only these kinds; empty for all.
+            min_importance: Only memories of at least this importance.
+            time_range: Only events from and until these times.
+            session: Only memories of this conversation.
             order: "added" or "happened", the latest first, or "importance".
         """
         if order not in ("added", "happened", "importance"):
@@ -180,20 +181,20 @@ class Memory:
         with self._database.reading() as connection:
             return UserRows(connection, self._user).select(criteria, self._limit(limit), order)
 
-    def get(self, id: str) -> MemoryItem | None:  # noqa: A002  # as the field is called
+    def get(self, id: str) -> MemoryItem | None:  # noqa: A002  # the name of the field
         """Return a memory; None if it does not exist or was forgotten."""
         with self._database.reading() as connection:
             found = UserRows(connection, self._user).find(id)
         return None if found is None or found.is_expired(self._clock()) else found
 
     def history(self, id: str) -> tuple[tuple[MemoryItem, str], ...]:  # noqa: A002
-        """Return every revision of a memory, oldest first, and what became of it."""
+        """Return every revision of a memory with its state, the oldest first."""
         with self._database.reading() as connection:
             found = UserRows(connection, self._user).history(id)
         return tuple((item, reason or state) for item, state, reason in found)
 
     def text(self, found: Iterable[FoundMemory | MemoryItem]) -> str:
-        """Return memories for a context, between marks that keep them from being added again."""
+        """Return memories for a context, in tags that prevent adding them again."""
         return mark_recalled(one.item if isinstance(one, FoundMemory) else one for one in found)
 
     def summary(self, limit: int = 10) -> str:
@@ -207,7 +208,7 @@ class Memory:
         return write_summary(figures, important, latest)
 
     def stats(self) -> dict[str, Any]:
-        """Return figures as JSON values: counts, tokens, importance and times by kind."""
+        """Return statistics as JSON values: counts, tokens, importance and times by kind."""
         with self._database.reading() as connection:
             return count_memories(connection, self._user, self._clock())
 
@@ -231,28 +232,27 @@ class Memory:
         metadata: Mapping[str, Any] | None = None,
     ) -> Added:
         """
-        Remember something.
+        Add a memory.
 
-        The same words again refresh what is there instead of standing twice; text that was
-        recalled from a memory is left out.
+        The same words refresh the existing memory instead of adding a duplicate; text recalled
+        from memory is removed first.
 
         Args:
-            content: What to remember.
-            kind: "working" for what is at hand now, "episodic" for what happened, "semantic" for
-                what is known.
-            importance: Brought between 0 and 1.
-            happened: When it took place, in seconds since 1970; now unless given.
+            content: The text.
+            kind: "working" for the current context, "episodic" for events, "semantic" for facts.
+            importance: Clamped to 0 to 1.
+            happened: The time of the event, in seconds since 1970; default now.
             session: The conversation it is from.
-            author: Who said it.
-            source: Where it comes from.
-            metadata: JSON values that come back with it.
+            author: The author of the content.
+            source: The source of the content.
+            metadata: Additional JSON values.
 
         Returns:
             The memory, and whether it is new.
 
         Raises:
             InputError: The content is empty or too long, or a value is invalid.
-            StoreError: It cannot be written; nothing was.
+            StoreError: It cannot be written; nothing was changed.
         """
         kept = remove_recalled(check_content(content, self.limits.longest)).strip()
         if not kept:
@@ -273,14 +273,14 @@ class Memory:
         metadata: Mapping[str, Any] | None = None,
     ) -> MemoryItem:
         """
-        Change a memory; what it was before stays in its history.
+        Update a memory; earlier revisions stay in its history.
 
         Args:
-            id: Which one.
-            content: New content; None leaves it.
-            importance: New importance; None leaves it.
-            happened: New time, in seconds since 1970; None leaves it.
-            metadata: JSON values that are added to those it has.
+            id: The id of the memory.
+            content: New content; None keeps the old.
+            importance: New importance; None keeps the old.
+            happened: New time, in seconds since 1970; None keeps the old.
+            metadata: JSON values that are merged into the old ones.
 
         Raises:
             InputError: There is no memory with this id, or a value is invalid.
@@ -292,7 +292,7 @@ class Memory:
 
     def remove(self, id: str) -> Forgotten:  # noqa: A002  # as the field is called
         """
-        Forget one memory; `undo` brings it back.
+        Forget one memory; `undo` restores it.
 
         Raises:
             InputError: There is no memory with this id.
@@ -309,30 +309,30 @@ class Memory:
         kinds: Iterable[Kind] = (),
     ) -> Forgotten:
         """
-        Forget what matters little, is old, or is too much; `undo` brings it back.
+        Forget memories by importance, age or number; `undo` restores them.
 
         Args:
             by: "importance", "time" or "capacity".
-            threshold: Importance below which a memory goes.
-            max_age: Seconds since it happened after which a memory goes.
-            keep: How many stay, the most important first.
-            kinds: Only these kinds; none given means all.
+            threshold: The importance below which memories are forgotten.
+            max_age: The age of the event, in seconds, above which memories are forgotten.
+            keep: The number of memories to keep, the most important first.
+            kinds: Only these kinds; empty for all.
 
         Raises:
-            InputError: There is no such way or kind, or a number is invalid.
+            InputError: ``by`` or a kind is unknown, or a number is invalid.
         """
         criteria = make_filter(self._clock(), kinds, 0.0, None, None)
         return self._store.forget(criteria, by, threshold=threshold, max_age=max_age, keep=keep)
 
     def undo(self, batch: int) -> tuple[str, ...]:
         """
-        Restore what was forgotten together; return the ids.
+        Restore the memories of a batch; return their ids.
 
         Args:
-            batch: As `forget` or `remove` returned it.
+            batch: The number returned by `forget` or `remove`.
 
         Raises:
-            InputError: The batch is no number.
+            InputError: The batch is not a number.
         """
         if not 0 <= batch < 1 << 63:
             raise InputError(f"{batch} is not the number of a batch", field="batch")
@@ -342,18 +342,18 @@ class Memory:
         self, source: Kind = "working", target: Kind = "episodic", *, min_importance: float = 0.7
     ) -> tuple[MemoryItem, ...]:
         """
-        Take over what matters from one kind into another, all of it or nothing.
+        Move important memories from one kind to another, atomically.
 
         Args:
-            source: The kind it is taken from, where it ends.
-            target: The kind it becomes; importance is raised, at most to 1.
-            min_importance: What is taken over.
+            source: The kind they are taken from, where they end.
+            target: The new kind; importance is raised, at most to 1.
+            min_importance: The minimum importance of memories to move.
 
         Returns:
-            The new memories; each names the one that it was made of.
+            The new memories; each names its parent.
 
         Raises:
-            InputError: The kinds are the same, or there is no such kind.
+            InputError: The kinds are the same, or one is unknown.
         """
         criteria = make_filter(self._clock(), (source,), min_importance, None, None)
         if source == target:
@@ -361,10 +361,10 @@ class Memory:
         return self._store.consolidate(criteria, target)
 
     def clear(self) -> int:
-        """Erase all memories of this user, history included, for good; return how many lived."""
+        """Erase all memories of this user with their history; return the number of live ones."""
         return self._store.clear()
 
-    # --- in programs that await ------------------------------------------------------------
+    # --- async -----------------------------------------------------------------------------
 
     aadd = awaited(add)
     asearch = awaited(search)

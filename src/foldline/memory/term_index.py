@@ -1,16 +1,15 @@
 """
-The texts that the terms of a query lead to, by an index of a database.
+Find texts by the terms of a query, with an inverted index in a database.
 
-The index knows only whether a text holds a term. That it holds it often is written as one more
-term, such as ``4*launch``. The index knows no ranking either, and would visit every text that
-holds any word of a query: over a second at a million chunks. So the postings of its terms are read
-rarest first, and no more than a budget of them (measured before: 24 ms at the median with 50,000,
-for a million chunks).
+The index records only whether a text has a term; a repeated term is written as an additional
+term, such as ``4*launch``. The index does no ranking, and would visit every text with any word of
+a query: over a second at a million chunks. So the postings of its terms are read rarest first, up
+to a budget (measured: 24 ms at the median with 50,000, for a million chunks).
 
-In PostgreSQL the index is a row for every term of a text. An index of its own for full text visits
-the row of every text that holds a term, and ranks by nothing that is scored here. Rows of terms
-are read from their index alone, as many as are asked for, the latest first; how many texts hold a
-term is counted as they are written.
+In PostgreSQL the index is a row for every term of a text. The built-in full-text index visits the
+row of every text with a term, and ranks by none of the scores used here. Rows of terms are read
+from their index alone, as many as requested, the latest first; the number of texts with a term is
+counted on writing.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from foldline.relevance.terms import rarity, worth
 from foldline.sql import Connection, Parameters
 
 LEVELS: Final = (2, 4, 8)
-"""So often must a term occur to be marked; what lies between counts as the lower one."""
+"""The counts at which a repeated term gets an entry; others are rounded down."""
 
 FILLER: Final = "*"
-"""Stands for every term that was not asked for; no term is made of it."""
+"""A placeholder for terms that are not in the query; it is never a term itself."""
 
 
 def write_terms(counts: Mapping[str, int]) -> str:
-    """Write the terms of a text, each with how often it occurs."""
+    """Encode the terms of a text with their counts."""
     out = list[str]()
     for term, count in counts.items():
         out.append(term)
@@ -41,19 +40,19 @@ def write_terms(counts: Mapping[str, int]) -> str:
 
 
 def term_entries(term: str) -> Iterator[tuple[str, int]]:
-    """Name the entries of the index under which a term stands, and how often it occurs there."""
+    """Yield the index entries of a term, each with the count it stands for."""
     yield term, 1
     yield from ((f"{level}*{term}", level) for level in LEVELS)
 
 
 def expand_terms(terms: str, query_terms: frozenset[str], length: int) -> tuple[str, ...]:
     """
-    Return the terms of a text for scoring: those of a query as often as they occur.
+    Return the terms of a text for scoring: query terms repeated by their counts.
 
     Args:
-        terms: What `write_terms` wrote.
-        query_terms: The terms that a query asks for.
-        length: How many terms the text has; the others count only as length.
+        terms: The result of `write_terms`.
+        query_terms: The terms of the query.
+        length: The number of terms of the text; other terms only add to the length.
     """
     entries = set(terms.split(" "))
     out = list[str]()
@@ -64,12 +63,12 @@ def expand_terms(terms: str, query_terms: frozenset[str], length: int) -> tuple[
 
 
 MOST_TERMS: Final = 32
-"""Different terms of a query that are looked for."""
+"""The maximum number of distinct query terms that are searched."""
 
 
 @frozen
 class PostingRead:
-    """An entry of the index to read: what it adds to a score, and the most texts to read of it."""
+    """An index entry to read: its weight in the score, and the maximum number of texts."""
 
     entry: str
     weight: float
@@ -77,7 +76,7 @@ class PostingRead:
 
 
 def query_entries(terms: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return the different terms of a query, and the entries of an index that they have."""
+    """Return the distinct terms of a query, and their index entries."""
     query_terms = list(dict.fromkeys(terms))[: 8 * MOST_TERMS]
     return query_terms, [entry for term in query_terms for entry, _ in term_entries(term)]
 
@@ -85,7 +84,7 @@ def query_entries(terms: Iterable[str]) -> tuple[list[str], list[str]]:
 def plan_reads(
     terms: Iterable[str], frequency: Mapping[str, int], whole: int, most: int
 ) -> list[PostingRead]:
-    """Choose what to read of an index: the rarest first, no more than ``most`` in all."""
+    """Choose the entries to read: the rarest first, at most ``most`` postings in total."""
     weights = {term: rarity(frequency[term], whole) for term in terms if frequency.get(term)}
     rarest = nlargest(MOST_TERMS, weights, key=weights.__getitem__)
     known = [
@@ -104,7 +103,7 @@ def plan_reads(
 
 
 def _step(level: int) -> float:
-    """Return what an entry adds to what a term is worth by those below it."""
+    """Return the weight that an entry adds to the lower entries of its term."""
     below = level // 2
     return worth(level) - (worth(below) if below else 0.0)
 
@@ -129,9 +128,9 @@ TERM_TABLES: Final = (
     """,
 )
 """
-Beside them stands a view ``entries`` of what texts hold, with ``space``, ``number``, ``happened``
-and ``term``; each text has the term of no letters besides, by which texts are counted.
-``happened`` is in seconds since 1970, and 0 where nobody asks for that.
+They require a view ``entries`` of the terms of texts, with ``space``, ``number``, ``happened`` and
+``term``; each text also has the empty term, by which texts are counted. ``happened`` is in seconds
+since 1970, and 0 if it is not used.
 """
 
 TERM_ENTRIES: Final = f"""
@@ -144,29 +143,29 @@ TERM_ENTRIES: Final = f"""
 """The entries of a column ``terms`` in which terms are repeated, in SQL."""
 
 POOL: Final = 200
-"""Texts that are looked at closely."""
+"""The default number of candidate texts."""
 
 _READS: Final = (
     "unnest(:entries::text[], :weights::float8[], :most::bigint[]) AS reads (term, weight, most)"
 )
 
 _BEST_FIRST: Final = "ORDER BY score DESC, happened DESC, number DESC"
-"""Of texts that score the same the latest come first: only so many are looked at closely."""
+"""The latest first among texts of equal score, since the number of candidates is limited."""
 
 
 @frozen
 class TermTable:
     """
-    The index that the tables of `TERM_TABLES` are.
+    The index in the tables of `TERM_TABLES`.
 
     Args:
-        pool: The most texts that are found.
-        admitted: Which texts may be found: a table with the columns ``number`` and ``happened``
-            and a condition, in SQL; empty for all.
-        values: The values that it names.
-        few: Whether those are few: then each of them is looked up under each entry.
-        first: None of them happened before, in seconds since 1970.
-        last: None of them happened after.
+        pool: The maximum number of texts to return.
+        admitted: The searchable texts: a table with the columns ``number`` and ``happened`` and a
+            condition, in SQL; empty for all.
+        values: The parameters of ``admitted``.
+        few: True if these are few: then each is looked up under each entry.
+        first: The earliest ``happened`` of these, in seconds since 1970.
+        last: The latest ``happened`` of these.
     """
 
     pool: int = POOL
@@ -183,7 +182,7 @@ class TermTable:
         entries: Sequence[str],
         whole: int,  # noqa: ARG002  # here all frequencies are known
     ) -> Mapping[str, int]:
-        """Return in how many texts of a space each entry is."""
+        """Return the number of texts of a space with each entry."""
         rows = connection.execute(
             "SELECT term, held FROM frequencies WHERE space = ? AND term = ANY(?)",
             (space, list(entries)),
@@ -193,7 +192,7 @@ class TermTable:
     def best(
         self, connection: Connection, space: int, readings: Sequence[PostingRead]
     ) -> dict[int, float]:
-        """Return the texts that score most, among those that are admitted."""
+        """Return the admitted texts with the highest scores."""
         rows = connection.execute(
             self._lookups() if self.few else self._scan(),
             {
@@ -210,7 +209,7 @@ class TermTable:
         return {int(number): float(score) for number, score in rows}
 
     def _scan(self) -> str:
-        """Return how the latest postings are read, and the best checked until enough pass."""
+        """Return the SQL that reads the latest postings and filters the best until enough pass."""
         check = f"(SELECT FROM {self.admitted} AND number = scored.number LIMIT 1)"
         return (
             "SELECT number, score FROM (SELECT read.number, happened, sum(weight) AS score"  # noqa: S608  # constants
@@ -225,10 +224,10 @@ class TermTable:
 
     def _lookups(self) -> str:
         """
-        Return how each text that is admitted is looked up under each entry.
+        Return the SQL that looks up each admitted text under each entry.
 
-        A limit of one row keeps the server to lookups: it takes all terms for equally rare, and
-        would rather read the many postings of a common one.
+        LIMIT 1 forces the server to use lookups: it estimates all terms as equally rare, and
+        would otherwise read the many postings of a common one.
         """
         return (
             f"SELECT read.number, sum(weight) AS score FROM {_READS}"  # noqa: S608  # constants
@@ -242,15 +241,15 @@ class TermTable:
 
 def index_terms(connection: Connection, which: str, values: Parameters) -> list[int]:
     """
-    Write the terms of texts, of which some may be there.
+    Index the terms of texts, some of which may be indexed already.
 
     Args:
-        connection: In a transaction that keeps others from changing these spaces.
+        connection: A transaction that locks these spaces.
         which: A condition on ``number``, in SQL.
         values: The values of the condition.
 
     Returns:
-        The texts that were not there.
+        The newly indexed texts.
     """
     rows = connection.execute(
         "WITH fresh AS (INSERT INTO words (space, term, happened, number)"  # noqa: S608  # constants
@@ -266,7 +265,7 @@ def index_terms(connection: Connection, which: str, values: Parameters) -> list[
 
 
 def drop_terms(connection: Connection, which: str, values: Parameters) -> list[int]:
-    """Remove the terms of texts; as `index_terms`, and return the texts that were there."""
+    """Remove the terms of texts; see `index_terms`. Return the texts that were indexed."""
     rows = connection.execute(
         "WITH ended AS (DELETE FROM words USING (SELECT space, term, happened, number FROM entries"  # noqa: S608  # constants
         f" WHERE {which}) AS old WHERE words.space = old.space AND words.term = old.term"

@@ -1,4 +1,4 @@
-"""The text in the bytes of a document: plain text in any encoding, PDF, and web pages."""
+"""Extract text from the bytes of a document: plain text in any encoding, PDF, and HTML."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _LINE_END: Final = re.compile("\r\n?|[\u2028\x85]")
 
 SAMPLE: Final = 65_536
-"""Characters that are looked at to recognize text, and its encoding."""
+"""The number of characters sampled to recognize text and its encoding."""
 
 MOST_CONTROLS: Final = 0.02
-"""The share of control characters from which on data is no text."""
+"""The share of control characters above which data is not text."""
 
 
 @frozen
 class DecodedText:
-    """A text whose lines end with a line feed, and the encoding that it had."""
+    """A text with normalized line ends, and its original encoding."""
 
     text: str
     encoding: str
@@ -42,14 +42,14 @@ class DecodedText:
 
 def decode_text(data: bytes, name: str) -> DecodedText:
     """
-    Read bytes as text.
+    Decode bytes as text.
 
     Args:
         data: The bytes.
-        name: What errors call them.
+        name: The name of the document in errors.
 
     Raises:
-        InputError: They are no text.
+        InputError: They are not text.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -74,7 +74,7 @@ def _is_chinese(sample: bytes) -> bool:
 
 
 def _wide(data: bytes, name: str) -> DecodedText:
-    """Read UTF-16 without a mark, in which every other byte of Latin text is zero."""
+    """Decode UTF-16 without a byte order mark, where every other byte of Latin text is zero."""
     even, odd = data[:SAMPLE:2].count(0), data[1:SAMPLE:2].count(0)
     if max(even, odd) > 20 * min(even, odd) and max(even, odd) * 8 > len(data[:SAMPLE]):
         encoding = "utf-16-be" if even > odd else "utf-16-le"
@@ -94,35 +94,35 @@ def _no_text(name: str) -> InputError:
 
 
 SECONDS: Final = 120.0
-"""The longest that one file may take."""
+"""The time limit for one file, in seconds."""
 
 
 def pdf_text(
     data: bytes, name: str, most_pages: int, most_chars: int
 ) -> tuple[list[str], str, tuple[str, ...]]:
     """
-    Return the text of each page, the title, and what could not be read.
+    Return the text of each page, the title, and warnings about unreadable content.
 
     Args:
         data: The file.
-        name: What errors call it.
-        most_pages: Pages that are read.
-        most_chars: Characters that are read.
+        name: The name of the file in errors.
+        most_pages: The maximum number of pages to read.
+        most_chars: The maximum number of characters to read.
 
     Raises:
-        InputError: It is damaged, locked with a password, or holds no text, as a scan does.
-        MissingExtra: What reads it is not installed.
+        InputError: It is damaged, protected by a password, or has no text, such as a scan.
+        MissingExtra: The PDF reader is not installed.
     """
     try:
         import pypdf
     except ImportError as error:
         raise MissingExtra("pypdf", "documents") from error
-    # It logs every oddity of a file; what matters of them is among the warnings.
+    # pypdf logs every oddity of a file; the important ones are among the warnings.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = pypdf.PdfReader(BytesIO(data), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
-            raise InputError(f"{name} is locked with a password")
+            raise InputError(f"{name} is protected by a password")
         pages, warnings = _pdf_pages(reader, most_pages, most_chars)
         title = str(getattr(reader.metadata, "title", None) or "").strip()
     except InputError:
@@ -132,7 +132,7 @@ def pdf_text(
         raise InputError(f"{name} cannot be read as PDF: {cause}") from error
     if not any(page.strip() for page in pages):
         raise InputError(
-            f"{name} holds no text",
+            f"{name} contains no text",
             hint="It may be a scan; run it through text recognition first.",
         )
     return pages, title, warnings
@@ -157,20 +157,20 @@ def _pdf_pages(reader: Any, most_pages: int, most_chars: int) -> tuple[list[str]
     return pages, tuple(warnings)
 
 
-# --- web pages: headings, paragraphs, lists, tables and code, without what is hidden -----------
+# --- HTML: headings, paragraphs, lists, tables and code, without hidden content ----------------
 
 MOST_RULES: Final = 200
-"""So many rules that hide something are looked up in a page."""
+"""The maximum number of hiding rules that are evaluated in a page."""
 
 LONGEST: Final = 500
-"""A selector has no more characters; a longer one is not looked up."""
+"""The maximum length of a selector in characters; longer ones are ignored."""
 
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ZERO: Final = re.compile(r"0+(?:\.0+)?(?:[a-z]{1,4}|%)?")
 
 
 def hides(style: str) -> bool:
-    """Return True if these declarations hide what is in an element."""
+    """Return True if style declarations hide the content of an element."""
     values: dict[str, str] = {}
     for declaration in _COMMENT.sub("", style).lower().split(";"):
         name, _, value = declaration.partition(":")
@@ -191,7 +191,7 @@ def hides(style: str) -> bool:
 
 
 def is_hidden(attributes: Mapping[str, str | None]) -> bool:
-    """Return True if the attributes of an element hide what is in it."""
+    """Return True if the attributes of an element hide its content."""
     if "hidden" in attributes or (attributes.get("aria-hidden") or "").strip().lower() == "true":
         return True
     sizes = (attributes.get("width"), attributes.get("height"))
@@ -201,7 +201,7 @@ def is_hidden(attributes: Mapping[str, str | None]) -> bool:
 
 
 def nodes_hidden_by_rules(page: Any) -> frozenset[int]:
-    """Return the nodes that the style sheets in a page hide, by their memory ids."""
+    """Return the memory ids of the nodes that the style sheets of a page hide."""
     found: set[int] = set()
     left = MOST_RULES
     for sheet in page.css("style"):
@@ -213,13 +213,13 @@ def nodes_hidden_by_rules(page: Any) -> frozenset[int]:
             left -= 1
             try:
                 found.update(node.mem_id for node in page.css(selector))
-            except (ValueError, RuntimeError):  # no selector, or one that is not known here
+            except (ValueError, RuntimeError):  # invalid or unsupported selector
                 continue
     return frozenset(found)
 
 
 def _rules(sheet: str) -> Iterator[tuple[str, str]]:
-    """Yield the rules of a sheet that count everywhere; those for printing and such do not."""
+    """Yield the unconditional rules of a sheet; rules for printing and such are skipped."""
     depth = 0
     selector = ""
     for piece in re.split(r"([{}])", _COMMENT.sub("", sheet)):
@@ -238,7 +238,7 @@ def _is_zero(values: Mapping[str, str], name: str) -> bool:
 
 
 DEEPEST: Final = 5_000
-"""Elements inside each other; parsers of HTML take quadratic time for more."""
+"""The maximum nesting depth; HTML parsers take quadratic time beyond it."""
 
 _SKIPPED: Final = frozenset(
     """
@@ -264,15 +264,15 @@ _BLANKS: Final = re.compile(r"[ \t\n\r\f\u00a0]+")
 
 def html_text(html: str, name: str) -> tuple[str, str]:
     """
-    Return the text of a web page as Markdown, and its title.
+    Return the text of an HTML page as Markdown, and its title.
 
     Args:
         html: The page.
-        name: What errors call it.
+        name: The name of the page in errors.
 
     Raises:
         InputError: Its elements are nested too deeply.
-        MissingExtra: What parses it is not installed.
+        MissingExtra: The HTML parser is not installed.
     """
     _check_depth(html, name)
     try:
@@ -295,11 +295,11 @@ def _check_depth(html: str, name: str) -> None:
             continue
         depth = max(0, depth - 1) if tag[1] else depth + 1
         if depth > DEEPEST:
-            raise InputError(f"{name} has more than {DEEPEST:,} elements inside each other")
+            raise InputError(f"{name} has elements nested more than {DEEPEST:,} deep")
 
 
 class _Writer:
-    """Writes the elements of a page, one after the other, as lines of text."""
+    """Writes the elements of a page, one after another, as lines of text."""
 
     def __init__(self, hidden: frozenset[int] = frozenset()) -> None:
         self._hidden = hidden
@@ -314,7 +314,7 @@ class _Writer:
         return "\n\n".join(self._blocks)
 
     def walk(self, top: Any) -> None:
-        """Go through all nodes below one, without recursion: pages may be nested deeply."""
+        """Visit all nodes below one, without recursion: pages may be nested deeply."""
         node = top.child
         while node is not None:
             entered = self._enter(node)
@@ -331,7 +331,7 @@ class _Writer:
             node = node.next
 
     def _enter(self, node: Any) -> bool:
-        """Write the beginning of a node; return True if what is in it is written too."""
+        """Write the start of a node; return True if its children are written, too."""
         tag = node.tag
         if node.is_text_node:
             self._line.append(node.text_content or "")

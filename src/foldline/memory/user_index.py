@@ -1,7 +1,7 @@
 """
-The index of the memories of one user: in memory beside a SQLite file, in tables in PostgreSQL.
+The search index of the memories of one user: in memory for SQLite, in tables in PostgreSQL.
 
-Either is kept like the memories themselves by reading what changed.
+Both are kept up to date by reading the changes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from foldline.type_checks import check_fields
 
 class UserIndex:
     """
-    An index of what is live; built by the first search.
+    An index of live memories; built by the first search.
 
     Args:
         user: The owner of the memories.
-        options: What queries are understood with; the embedder made the vectors that are compared.
+        options: The search options; only vectors of their embedder are compared.
     """
 
     def __init__(self, user: str, options: MemoryOptions) -> None:
@@ -43,7 +43,7 @@ class UserIndex:
         return Index(weights=self._options.weights, words=self._options.words)
 
     def refresh(self, connection: Connection) -> None:
-        """Index what was changed since the last time, by any process."""
+        """Index the changes since the last call, by any process."""
         row = connection.execute(
             "SELECT era, clock FROM users WHERE name = ?", (self._user,)
         ).fetchone()
@@ -61,14 +61,14 @@ class UserIndex:
         self, database: Database, query: str, count: int, criteria: Filter, least: float
     ) -> list[FoundMemory]:
         """
-        Find memories that a filter admits; threads take turns.
+        Find memories that a filter admits; calls from several threads are serialized.
 
         Args:
-            database: The file; what changed in it since the last search is read first.
+            database: The database; changes since the last search are read first.
             query: A question or words.
-            count: The most that are returned.
-            criteria: Which memories.
-            least: The least strength, 0 to 1.
+            count: The maximum number of results.
+            criteria: The filter.
+            least: The minimum strength, 0 to 1.
         """
         vector = embed_text(self._options.embedder, query)
         with self._lock, database.reading() as connection:
@@ -85,7 +85,7 @@ class UserIndex:
             return found_memories(connection, self._user, hits)
 
     def follow(self, connection: Connection) -> None:
-        """Do nothing after a transaction: this index catches up when it is searched."""
+        """Do nothing after a transaction: this index is refreshed by the next search."""
 
     def _drop_ended(self, connection: Connection) -> None:
         if not self._clock:
@@ -112,7 +112,7 @@ DOCUMENT_COLUMNS: Final = (
     "id, kind, content, importance, happened, expires, session, author, terms, cut,"
     " CASE WHEN model = :model AND model <> '' THEN vector END"
 )
-"""What `read_documents` reads."""
+"""The columns that `read_documents` expects."""
 
 
 def read_documents(
@@ -121,12 +121,12 @@ def read_documents(
     query_terms: frozenset[str] | None = None,
 ) -> Iterator[tuple[Document, FilterFacts]]:
     """
-    Read memories as what an index takes, each with what filters ask about it.
+    Convert rows of memories to documents of an index, each with the fields for filters.
 
     Args:
         rows: The `DOCUMENT_COLUMNS` of memories.
-        options: How outdated terms are cut again.
-        query_terms: The terms that are asked for; of others only their number is kept.
+        options: The tokenizer for outdated terms.
+        query_terms: The terms of the query; only the number of other terms is kept.
     """
     today = options.cut
     for name, kind, content, weight, happened, expires, session, author, text, cut, vector in rows:
@@ -153,7 +153,7 @@ def read_documents(
 
 
 def found_memories(connection: Connection, user: str, hits: Sequence[Hit]) -> list[FoundMemory]:
-    """Return the memories that an index led to."""
+    """Return the memories of search hits."""
     items = {
         item.id: item for item in UserRows(connection, user).find_all([hit.id for hit in hits])
     }
@@ -167,23 +167,23 @@ def found_memories(connection: Connection, user: str, hits: Sequence[Hit]) -> li
 # --- in PostgreSQL ------------------------------------------------------------------------------
 
 CHANGES: Final = 2_000
-"""Changes that are indexed in one transaction, where many were not."""
+"""The maximum number of changes that are indexed in one transaction."""
 
 
 @frozen
 class UserState:
     """
-    How far the memories of a user are indexed.
+    The state of the index of a user.
 
     Args:
         id: The number of the user.
         era: How often everything was erased.
         clock: The number of the latest change.
         indexed_era: The era that is indexed.
-        indexed_clock: The latest change that is.
-        memories: Live memories that are indexed.
-        terms: Their terms, each as often as it occurs.
-        vectors: Whether there is a table of vectors.
+        indexed_clock: The latest change that is indexed.
+        memories: The number of live indexed memories.
+        terms: The total number of their terms, with repetitions.
+        vectors: True if there is a table of vectors.
     """
 
     id: int
@@ -197,12 +197,12 @@ class UserState:
 
     @property
     def behind(self) -> bool:
-        """Whether anything changed that is not indexed."""
+        """Return True if there are changes that are not indexed."""
         return (self.era, self.clock) != (self.indexed_era, self.indexed_clock)
 
 
 def read_state(connection: Connection, user: str, *, lock: bool = False) -> UserState | None:
-    """Return how far a user's memories are indexed; None where there are none."""
+    """Return the state of the index of a user; None if there are no memories."""
     locked = " FOR UPDATE" if lock else ""
     row = connection.execute(
         "SELECT id, era, clock, indexed_era, indexed_clock, indexed_memories, indexed_terms,"  # noqa: S608
@@ -213,7 +213,7 @@ def read_state(connection: Connection, user: str, *, lock: bool = False) -> User
 
 
 def catch_up(database: Database, user: str) -> None:
-    """Index all that changed; an older version wrote it, or it was loaded by other means."""
+    """Index all pending changes, made by an older version or loaded by other means."""
     behind = True
     while behind:
         with database.writing() as connection:
@@ -222,10 +222,10 @@ def catch_up(database: Database, user: str) -> None:
 
 def follow(connection: Connection, user: str) -> bool:
     """
-    Index what changed; return whether more did than one transaction takes in.
+    Index pending changes; return True if more remain than fit into one transaction.
 
     Args:
-        connection: In a transaction that changes something; the user is locked until it ends.
+        connection: A write transaction; the user is locked until it ends.
         user: The owner of the memories.
     """
     state = read_state(connection, user, lock=True)
@@ -252,7 +252,7 @@ def follow(connection: Connection, user: str) -> bool:
 
 
 def add_vectors(connection: Connection, numbers: Sequence[int]) -> None:
-    """Write the vectors of memories, as far as they have any, where they can be found."""
+    """Add the vectors of memories that have one to the vector index."""
     rows = connection.execute(
         "SELECT number, vector FROM memories JOIN embedders ON embedders.name = model"
         " WHERE number = ANY(?) AND vector IS NOT NULL"
@@ -273,8 +273,8 @@ def add_vectors(connection: Connection, numbers: Sequence[int]) -> None:
 
 
 def fill_vectors(connection: Connection, model: str) -> None:
-    """Write all vectors that a model made before there was an index of them."""
-    connection.execute("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE")  # nobody writes meanwhile
+    """Add all vectors of a model that are older than the vector index."""
+    connection.execute("LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE")  # blocks writers
     last = 0
     while True:
         rows = connection.execute(

@@ -1,4 +1,4 @@
-"""The memories of one user, searched inside PostgreSQL and ranked as those of a file are."""
+"""Search the memories of one user inside PostgreSQL, with the ranking of SQLite files."""
 
 from __future__ import annotations
 
@@ -47,39 +47,39 @@ from foldline.sql import Connection, Database
 from foldline.sqlite import SqliteDatabase
 
 POSTINGS: Final = 3_000
-"""Postings that are read for one query."""
+"""The default number of postings read for one query."""
 
 ADMITTED: Final = 500
 MOST_POSTINGS: Final = 10_000
 """
-More are read where a filter is expected to admit fewer than `ADMITTED` of them, but no more than
-`MOST_POSTINGS`; where those lead to fewer memories than were asked for, `LAST_POSTINGS`.
+More are read if a filter is expected to admit fewer than `ADMITTED` of them, up to
+`MOST_POSTINGS`; if that yields fewer memories than requested, `LAST_POSTINGS`.
 """
 
 LAST_POSTINGS: Final = 500_000
-"""Some 0.25 s, in proportion to 24 ms for 50,000, measured at the median among a million."""
+"""About 0.25 s, extrapolated from a measured median of 24 ms for 50,000 among a million."""
 
 LOOKUPS: Final = 10_000
-"""A filter that admits so few, times entries of the query: each is looked up under each entry."""
+"""The product of admitted memories and query entries up to which all pairs are looked up."""
 
 FEWEST: Final = 40
 MOST: Final = 120
-"""Memories that are looked at for one sign of relevance; in between twice as many as asked for."""
+"""Bounds of the candidates per relevance feature; between them, twice the requested number."""
 
 SAMPLE: Final = 500
-"""Vectors by which it is known how alike any two are."""
+"""The number of sampled vectors from which the typical similarity is estimated."""
 
 
 @dataclass(slots=True)
 class Sample:
-    """Vectors of a user, drawn by chance while there were so many memories."""
+    """A random sample of the vectors of a user, drawn at this number of memories."""
 
     memories: int = 0
     era: int = -1
     vectors: Matrix = field(default_factory=Matrix)
 
     def refresh(self, connection: Connection, user: str, model: str, state: UserState) -> Matrix:
-        """Return the vectors; drawn again where a twentieth of the memories is new or gone."""
+        """Return the vectors; drawn again after 5 % of the memories changed."""
         changed = abs(state.memories - self.memories) * 20 > self.memories
         if changed or state.era != self.era:
             rows = connection.execute(
@@ -95,15 +95,15 @@ class Sample:
 
 class PostgresSearch:
     """
-    Finds what is live; what a search goes by is kept in the database.
+    Searches live memories with an index in the database.
 
     Args:
-        database: Where the memories are.
+        database: The database of the memories.
         user: The owner of the memories.
-        options: What queries are understood with; the embedder made the vectors that are compared.
+        options: The search options; only vectors of their embedder are compared.
 
     Raises:
-        StoreError: There is an embedder, and the database lacks the extension pgvector.
+        StoreError: There is an embedder, but the database lacks the extension pgvector.
     """
 
     def __init__(self, database: Database, user: str, options: MemoryOptions) -> None:
@@ -116,21 +116,21 @@ class PostgresSearch:
         self._sample, self._lock = Sample(), Lock()
 
     def follow(self, connection: Connection) -> None:
-        """Index what a transaction changed."""
+        """Index the changes of a transaction."""
         follow(connection, self._user)
 
     def find(
         self, database: Database, query: str, count: int, criteria: Filter, least: float
     ) -> list[FoundMemory]:
         """
-        Find memories that a filter admits; as `foldline.memory.user_index.UserIndex.find`.
+        Find memories that a filter admits; see `foldline.memory.user_index.UserIndex.find`.
 
         Args:
-            database: The database; what changed in it and is not indexed yet is so first.
+            database: The database; pending changes are indexed first.
             query: A question or words.
-            count: The most that are returned.
-            criteria: Which memories.
-            least: The least strength, 0 to 1.
+            count: The maximum number of results.
+            criteria: The filter.
+            least: The minimum strength, 0 to 1.
         """
         text = query[:LONGEST_QUERY]
         vector = embed_text(self._options.embedder, text)
@@ -181,7 +181,7 @@ class PostgresSearch:
 
 @frozen
 class _Search:
-    """One search among the memories of a user, at one moment of the database."""
+    """One search of the memories of a user, in one read transaction."""
 
     connection: Connection
     user: str
@@ -193,7 +193,7 @@ class _Search:
 
     @property
     def pool(self) -> int:
-        """How many memories are looked at for one sign of relevance."""
+        """The number of candidates per relevance feature."""
         return min(max(2 * self.count, FEWEST), MOST)
 
     @property
@@ -208,7 +208,7 @@ class _Search:
         return {"user": self.user, **self.criteria.values}
 
     def authors(self) -> list[str]:
-        """Return who wrote memories, going through an index from one author to the next."""
+        """Return the authors of memories, by a loose index scan."""
         rows = self.connection.execute(
             f"WITH RECURSIVE known (author) AS (SELECT {_NEXT_AUTHOR} FROM (SELECT '' AS author)"  # noqa: S608  # constants
             f" AS known UNION ALL SELECT {_NEXT_AUTHOR} FROM known WHERE author IS NOT NULL)"
@@ -218,7 +218,7 @@ class _Search:
         return [str(author) for (author,) in rows]
 
     def cut(self, authors: Iterable[str]) -> list[str]:
-        """Cut the query into terms, without those that name an author."""
+        """Tokenize the query, without the names of authors."""
         names = AuthorNames()
         for author in authors:
             names.add(author)
@@ -227,9 +227,9 @@ class _Search:
 
     def find_by_words(self, cut: Iterable[str]) -> tuple[Mapping[int, float], Mapping[str, int]]:
         """
-        Return the memories that words lead to: the latest, all where those are too few.
+        Find memories by words, the latest first, and the number of memories with each term.
 
-        Beside them stands in how many memories each term is.
+        All postings are read if the latest ones yield too few.
         """
         criteria, space, whole = self.criteria, self.state.id, self.state.memories
         first = -math.inf if criteria.since is None else criteria.since
@@ -261,7 +261,7 @@ class _Search:
         return best(latest, LAST_POSTINGS), frequency
 
     def find_by_date(self) -> list[int]:
-        """Return the memories inside the windows of time that the query names, or right after."""
+        """Find memories within or shortly after the time windows named in the query."""
         found = list[int]()
         for start, end in date_windows(self.query, self.criteria.now):
             window = {"start": start, "end": end + LATER * DAY, "most": self.pool}
@@ -276,7 +276,7 @@ class _Search:
     def load(
         self, numbers: Sequence[int], query_terms: frozenset[str]
     ) -> tuple[list[Document], set[str]]:
-        """Read memories and those beside them; and which of both may be found, by their ids."""
+        """Read memories with their neighbours; return the ids of those the filter admits, too."""
         rows = self.connection.execute(
             f"SELECT {self.criteria.condition}, {DOCUMENT_COLUMNS} FROM memories WHERE number IN"  # noqa: S608  # constants
             f" (SELECT unnest(:numbers::bigint[]) UNION {_BESIDE}) ORDER BY number",
@@ -290,7 +290,7 @@ MemorySearch: TypeAlias = UserIndex | PostgresSearch
 
 
 def open_search(database: Database, user: str, options: MemoryOptions) -> MemorySearch:
-    """Return what finds the memories of a user: inside PostgreSQL, in memory for a file."""
+    """Return the search of a user's memories: inside PostgreSQL, in memory for a file."""
     if isinstance(database, SqliteDatabase):
         return UserIndex(user, options)
     try:
@@ -314,7 +314,7 @@ _BESIDE: Final = (
     f" ({_beside('<', 'DESC', BEFORE)} UNION ALL {_beside('>', 'ASC', AFTER)}) AS beside"
     " WHERE mid.number = ANY(:numbers) AND mid.session <> ''"
 )
-"""The memories that are looked at together with some, in SQL."""
+"""The neighbours of memories in their conversations, in SQL."""
 
 
 _NEXT_AUTHOR: Final = (

@@ -1,8 +1,8 @@
 """
 Vectors in PostgreSQL: a table of the extension pgvector, with an index for each embedder (HNSW).
 
-Beside the table ``near`` stands the table ``embedders``. The vectors themselves are kept with what
-they belong to; here they stand once more, only to be found.
+The table ``near`` refers to the table ``embedders``. It holds copies for searching; the original
+vectors are stored with the texts they belong to.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from foldline.retrieval.embedding import Embedder, pack, unpack
 from foldline.sql import Connection, Database
 
 EMBEDDERS: Final = "CREATE TABLE embedders (id {key}, name {label} NOT NULL UNIQUE)"
-"""For either kind of database; see `foldline.sql.sqlite_tables` and `postgres_tables` there."""
+"""For both databases; see `foldline.sql.sqlite_tables` and `postgres_tables` there."""
 
 HNSW_LINKS: Final = 24
 EF_CONSTRUCTION: Final = 128
 """
-To how many others a vector is linked in the index, and among how many these are chosen. With the
-16 and 64 of pgvector, 98.2 to 98.8 % of the exact twenty nearest were found among a million.
+The links per vector in the index, and the number of candidates for them. With 16 and 64, the
+defaults of pgvector, 98.2 to 98.8 % of the exact twenty nearest were found among a million.
 """
 
 EF_SEARCH: Final = 200
-"""Vectors that the index keeps at hand while it goes from one to the next (``ef_search``)."""
+"""The size of the candidate list during a search (``ef_search``)."""
 
 NARROW: Final = 20_000
 """
-Where a filter admits no more than these, all of them are compared: the index would go on and on to
+If a filter admits no more vectors than this, all are compared: the index would iterate too long to
 find enough (measured among a million: 15 ms for 5,000 against 170 ms).
 """
 
 FEWEST: Final = 20
-"""Where the index leads to fewer that a filter admits, all that it admits are compared, too."""
+"""If the index yields fewer admitted vectors than this, all admitted ones are compared."""
 
 SEARCH_SETTINGS: Final = (
     ("hnsw.ef_search", str(EF_SEARCH)),
@@ -44,7 +44,7 @@ SEARCH_SETTINGS: Final = (
     ("plan_cache_mode", "force_custom_plan"),
     ("jit", "off"),
 )
-"""Of a transaction that searches."""
+"""Settings of a search transaction."""
 
 Fill = Callable[[Connection], None]
 
@@ -55,8 +55,8 @@ class VectorIndex:
     The vectors of one embedder.
 
     Args:
-        embedder: Its number.
-        dimensions: How many numbers a vector has.
+        embedder: The number of the embedder.
+        dimensions: The dimensions of a vector.
     """
 
     embedder: int
@@ -73,15 +73,15 @@ class VectorIndex:
         exact: bool | None = None,
     ) -> list[int]:
         """
-        Return the texts that are nearest to a vector, the best first.
+        Return the texts nearest to a vector, the best first.
 
         Args:
-            connection: With `SEARCH_SETTINGS`.
-            vector: Of length 1.
-            count: The most that are returned.
-            condition: Which rows of ``near`` may be found, in SQL.
+            connection: A transaction with `SEARCH_SETTINGS`.
+            vector: A vector of length 1.
+            count: The maximum number of texts.
+            condition: A condition on rows of ``near``, in SQL.
             values: The values of the condition.
-            exact: Whether all that the condition admits are compared; None where those are few.
+            exact: Compare all rows that the condition admits; None to do so if they are few.
         """
         if exact is None:
             rows_of = f"near WHERE embedder = {self.embedder} AND {condition}"
@@ -89,7 +89,7 @@ class VectorIndex:
         kind = f"halfvec({self.dimensions})"
         distance = f"direction::{kind} <#> :direction::{kind}"
         if exact:
-            distance = f"({distance}) + 0"  # no index is ordered by that
+            distance = f"({distance}) + 0"  # prevents the use of an index
         rows = connection.execute(
             f"SELECT number, {distance} AS far FROM near WHERE embedder = {self.embedder}"  # noqa: S608  # numbers
             f" AND {condition} ORDER BY {distance} LIMIT :count",
@@ -102,7 +102,7 @@ class VectorIndex:
 
 def estimate_rows(connection: Connection, admitted: str, values: Mapping[str, Any]) -> float:
     """
-    Return how many rows the server expects; none are read.
+    Return the server's estimate of the number of rows; none are read.
 
     Args:
         connection: The database.
@@ -120,16 +120,16 @@ def open_vector_index(
     database: Database, embedder: Embedder, tables: Sequence[str], fill: Fill | None = None
 ) -> VectorIndex:
     """
-    Return the vectors of an embedder; what is not there yet is made.
+    Open the vector index of an embedder; whatever is missing is created.
 
     Args:
-        database: Where they are.
+        database: The database.
         embedder: The embedder.
-        tables: The statements that make the table ``near`` where it is missing.
-        fill: Called once for each embedder, to write the vectors of what is there.
+        tables: The statements that create the table ``near`` if it is missing.
+        fill: Called once for each new embedder, to add the existing vectors.
 
     Raises:
-        StoreError: The extension pgvector is not there, or this user may not make an index.
+        StoreError: The extension pgvector is missing, or this user may not create an index.
     """
     with database.reading() as connection:
         known = _number(connection, embedder.name)
@@ -147,13 +147,13 @@ def open_vector_index(
 
 
 def apply_search_settings(connection: Connection) -> None:
-    """Bring `SEARCH_SETTINGS` into force until the transaction ends."""
+    """Apply `SEARCH_SETTINGS` until the transaction ends."""
     calls = ", ".join("set_config(?, ?, true)" for _ in SEARCH_SETTINGS)
     connection.execute(f"SELECT {calls}", [word for pair in SEARCH_SETTINGS for word in pair])
 
 
 def literal(data: bytes) -> str:
-    """Write a vector that `pack` wrote as pgvector reads it."""
+    """Convert a packed vector to the literal of pgvector."""
     return f"[{','.join(f'{number:.5g}' for number in unpack(data).tolist())}]"
 
 
@@ -189,8 +189,8 @@ def _make_extension(database: Database) -> None:
     except StoreError as error:
         cause, why = error, error.message
     raise StoreError(
-        f"A search by meaning needs the extension pgvector, 0.8 or later: {why}",
-        hint="Let an administrator run CREATE EXTENSION vector SCHEMA public, or go without an"
+        f"Semantic search needs the extension pgvector, 0.8 or later: {why}",
+        hint="Have an administrator run CREATE EXTENSION vector SCHEMA public, or open without an"
         " embedder.",
     ) from cause
 

@@ -1,12 +1,12 @@
 """
-Language models: what is known about them, and clients that ask them.
+Language models: a catalogue of their limits and prices, and clients that send requests.
 
     from foldline.models import model
 
     with model("anthropic:claude-haiku-4-5") as haiku:
         answer = haiku.complete([{"role": "user", "content": "Hello"}])
 
-Nothing of the network is loaded before the first client is made.
+No networking code is imported before the first client is created.
 """
 
 from foldline.lazy import attach_stub

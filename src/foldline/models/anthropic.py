@@ -28,7 +28,7 @@ from foldline.values.usage import read_usage
 VERSION: Final = "2023-06-01"
 
 UNCAPPED: Final = 16_384
-"""The cap where none is given, in tokens: what a session reserves for the answer."""
+"""The output cap without an explicit one, in tokens: what a session reserves for the answer."""
 
 
 class AnthropicProtocol(ProviderProtocol):
@@ -42,7 +42,7 @@ class AnthropicProtocol(ProviderProtocol):
         return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
 
     def body(self, request: CompletionRequest) -> dict[str, Any]:
-        """Write a request; a cap is demanded here, so that `UNCAPPED` stands for none."""
+        """Write a request; this API requires a cap, so `UNCAPPED` is sent if there is none."""
         body = shared_fields(request) | ({"system": request.system} if request.system else {})
         cap = request.max_tokens or min(UNCAPPED, request.info.output)
         return {**body, "max_tokens": cap, "messages": list(request.messages)}
@@ -52,7 +52,7 @@ class AnthropicProtocol(ProviderProtocol):
         Read an answer.
 
         Raises:
-            ModelError: It is none, or an error.
+            ModelError: It is malformed, or an error.
         """
         if body.get("type") == "error" or body.get("error"):
             raise provider_error(dict(body))
@@ -86,7 +86,7 @@ PIECES: Final[dict[str, tuple[str, Piece | None]]] = {
     "signature_delta": ("signature", None),
     "input_json_delta": ("partial_json", "call"),
 }
-"""By kind of delta: the field that grows, and what it is a piece of."""
+"""For each kind of delta: the field that it extends, and the kind of text."""
 
 
 class AnthropicAssembler:
@@ -99,7 +99,7 @@ class AnthropicAssembler:
         self._done = False
 
     def take(self, event: ServerSentEvent) -> list[Delta]:
-        """Take an event in; see `foldline.models.completion.Assembler`."""
+        """Process an event; see `foldline.models.completion.Assembler`."""
         value = event.value()
         given = value.get("index")
         index = given if isinstance(given, int) else 0
@@ -154,7 +154,7 @@ class AnthropicAssembler:
                 continue
             try:
                 block["input"] = json.loads(whole)
-            except (ValueError, RecursionError):  # the cap cut it off: it stays the text it is
+            except (ValueError, RecursionError):  # cut off by the cap: it stays text
                 block["input"] = {"input": whole}
         return {**self._message, "content": [self._blocks[i] for i in sorted(self._blocks)]}
 

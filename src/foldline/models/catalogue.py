@@ -1,8 +1,8 @@
 """
-The catalogue: which models are known, and what is known about them.
+The catalogue of known models: limits, prices and cache rules.
 
-The numbers are data, in ``catalogue.json``, with the day and the source of each. Models of your
-own stand in a file of the same form that FOLDLINE_MODELS or an argument names, or are given with
+The numbers are data, in ``catalogue.json``, with the day and the source of each. Custom models
+come from a file of the same form, named by FOLDLINE_MODELS or an argument, or from
 `Catalogue.with_models`.
 """
 
@@ -23,10 +23,10 @@ from foldline.frozen import field, frozen, replace
 from foldline.models.info import ModelInfo, Provider, read_model_info, read_provider
 
 VARIABLE: Final = "FOLDLINE_MODELS"
-"""The environment variable that names a file with models of your own."""
+"""The environment variable that names a file of custom models."""
 
 LARGEST: Final = 4 << 20
-"""A file with models is no larger than this, in bytes."""
+"""Maximum size of a file of models, in bytes."""
 
 
 @frozen
@@ -43,11 +43,11 @@ class Catalogue:
     @classmethod
     def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
         """
-        Load the models that Foldline knows, and yours.
+        Load the bundled models and custom ones.
 
         Args:
-            path: A JSON file with models of your own; default the one that the environment
-                variable FOLDLINE_MODELS names, if any.
+            path: A JSON file of custom models; default the one that the environment variable
+                FOLDLINE_MODELS names, if any.
 
         Raises:
             InputError: The file cannot be read, or an entry is malformed; the error names it.
@@ -60,7 +60,7 @@ class Catalogue:
         return cls({**known.models, **models}, {**known.providers, **providers})
 
     def with_models(self, *models: ModelInfo, aliases: Iterable[str] = ()) -> Self:
-        """Return a catalogue that knows these models too, or better; aliases are of the last."""
+        """Return a catalogue with models added or replaced; ``aliases`` name the last of them."""
         added = {normalize_name(model.name): model for model in models}
         if models:
             added |= {normalize_name(alias): models[-1] for alias in aliases}
@@ -72,25 +72,25 @@ class Catalogue:
         return len({info.name for info in self.models.values()})
 
     def keys(self) -> dict[str, bool]:
-        """Return for every environment variable that may hold a key whether it does."""
+        """Map every environment variable for a key to whether it is set."""
         return {p.key: bool(os.environ.get(p.key)) for p in self.providers.values() if p.key}
 
     def full_name(self, name: str) -> str:
-        """Return what providers call a model that is named in one word; else the name itself."""
+        """Return the provider's name for a one-word alias of a model; else the name itself."""
         info = self.models.get(normalize_name(name))
         return info.name if info is not None and name.strip().isalpha() else name
 
     def find(self, name: str | None) -> ModelInfo:
         """
-        Return what is known about a model.
+        Look up a model.
 
         Args:
             name: Any of its names: with a vendor ("anthropic/…", "us.anthropic.…", "models/…"),
-                with a date, with the window that is asked for ("…[1m]").
+                with a date, with a requested window ("…[1m]").
 
         Returns:
-            The model; one with ``resolved`` False and a window of 128,000 tokens when it is not
-            known.
+            The model; if it is unknown, one with ``resolved`` False and a window of 128,000
+            tokens.
         """
         requested = name or ""
         key = longest_prefix(normalize_name(requested), self.models)
@@ -102,7 +102,7 @@ class Catalogue:
 
 
 def known_name(model: str | None) -> str | None:
-    """Return how the catalogue calls a model, "sonnet" say; an unknown one as it came."""
+    """Return the catalogue's name of a model such as "sonnet"; an unknown name unchanged."""
     if not model:
         return None
     info = Catalogue.load().find(model)
@@ -110,7 +110,7 @@ def known_name(model: str | None) -> str | None:
 
 
 def unknown_model(model: str | None) -> str:
-    """Say that a model is not in the catalogue, and which names are near; "" where it is."""
+    """Return a warning with similar names for a model not in the catalogue; "" if it is known."""
     if not model:
         return ""
     known = Catalogue.load()
@@ -162,7 +162,7 @@ def _read(
 
 
 LONGEST: Final = 200
-"""Names are no longer than this, in characters."""
+"""Maximum length of a name, in characters."""
 
 VENDOR: Final = re.compile(
     r"^(?:[a-z]{2,6}\.)?(?:anthropic|openai|google|deepseek|moonshotai|moonshot|zai|qwen|alibaba)\."
@@ -170,24 +170,24 @@ VENDOR: Final = re.compile(
 """A vendor, and a region before it, as in ``us.anthropic.claude…``."""
 
 WINDOW: Final = re.compile(r"\[(\d{1,3})([km])\]$")
-"""A window that is asked for with the name, as in ``claude-sonnet-4-5[1m]``."""
+"""A window requested with the name, as in ``claude-sonnet-4-5[1m]``."""
 
 DEPLOYED: Final = re.compile(r"-v\d{1,2}(?:-\d{1,2})?$")
 """The version of a deployment, as in ``claude-sonnet-4-20250514-v1:0``."""
 
 SHORT: Final = re.compile(r"^(?=(?:opus|sonnet|haiku|fable|mythos)-)")
-"""Where the name of a Claude begins that goes without its family, as in ``sonnet-4-5``."""
+"""The start of a Claude name without its family, as in ``sonnet-4-5``."""
 
 VERSION: Final = re.compile(r"-\d{1,2}[a-z]?(?:-|$)")
-"""What makes it another model: a further number of the version, as 5 does in ``sonnet-4-5``."""
+"""A further version number, which makes it another model, such as 5 in ``sonnet-4-5``."""
 
 
 def normalize_name(name: str) -> str:
     """
     Return the plain name of a model.
 
-    Case, vendor, region, the path before it and the tag after it are taken off; "." and "_" are
-    written as "-". Dates stay, because they tell models apart.
+    Case, vendor, region, path prefix and tag suffix are removed; "." and "_" become "-". Dates are
+    kept, because they distinguish models.
     """
     plain = WINDOW.sub("", name.strip().lower()[:LONGEST])
     plain = VENDOR.sub("", plain.rsplit("/", 1)[-1])
@@ -200,10 +200,10 @@ def normalize_name(name: str) -> str:
 
 def longest_prefix(name: str, known: Iterable[str]) -> str:
     """
-    Return which of the known names a name begins with, "" when none.
+    Return the longest known name that is a prefix of a name, "" if there is none.
 
-    The longest wins. What follows may be a date or a word, but no further version number: a
-    model that came out later is not known, rather than taken for the one before.
+    The rest may be a date or a word, but not a further version number: a later model is unknown
+    rather than mistaken for its predecessor.
     """
     rests = {begin: name.removeprefix(begin) for begin in filter(name.startswith, known)}
     fits = (b for b, r in rests.items() if not r or (r[0] == "-" and not VERSION.match(r)))
@@ -211,27 +211,27 @@ def longest_prefix(name: str, known: Iterable[str]) -> str:
 
 
 def window_suffix(name: str) -> int | None:
-    """Return the window that is asked for with a name, in tokens; None when none is."""
+    """Return the window requested with a name, in tokens; None if there is none."""
     found = WINDOW.search(name.strip().lower())
     if found is None:
         return None
     return int(found[1]) * (1_000_000 if found[2] == "m" else 1_000)
 
 
-# --- who summarizes ------------------------------------------------------------------------
+# --- the summarizer ------------------------------------------------------------------------
 
 SAME, LIGHT = "same", "light"
 
 READ: Final = 0.6
-"""What a summarizer has to read at most, as a fraction of the agent's window."""
+"""Longest history to summarize, as a fraction of the agent's window."""
 
 REQUESTS: Final = SummarySettings().chunks
-"""Requests among which that may be divided."""
+"""Maximum number of requests for one summary."""
 
 
 @frozen
 class ModelChoice:
-    """The model that was chosen, and why it is not the one that was asked for, "" when it is."""
+    """The chosen model, and why it is not the requested one; "" if it is."""
 
     name: str
     reason: str = ""
@@ -239,14 +239,14 @@ class ModelChoice:
 
 def light(model: str, catalogue: Catalogue | None = None) -> str:
     """
-    Name the light sibling of a model: cheaper and faster, of the same provider.
+    Return the light sibling of a model: cheaper and faster, of the same provider.
 
     Args:
         model: Any name of a model.
-        catalogue: What is known about models; default what `Catalogue.load` returns.
+        catalogue: The known models; default the result of `Catalogue.load`.
 
     Returns:
-        The sibling; the model itself when it has none or is not known.
+        The sibling; the model itself if it has none or is unknown.
     """
     known = catalogue or Catalogue.load()
     return known.find(_bare(model)).light or model
@@ -254,20 +254,20 @@ def light(model: str, catalogue: Catalogue | None = None) -> str:
 
 def choose_summarizer(which: str, of: str, catalogue: Catalogue | None = None) -> ModelChoice:
     """
-    Choose who summarizes the history of a model.
+    Choose the summarizer for the history of a model.
 
     Args:
         which: "same", "light", or the name of a model.
         of: The model whose history it is.
-        catalogue: What is known about models; default what `Catalogue.load` returns.
+        catalogue: The known models; default the result of `Catalogue.load`.
 
     Returns:
-        The choice. Where the light sibling could not read the agent's history even in several
-        requests, it is the same model; a model that was named is taken whatever it holds, and the
-        reason says if that is too little.
+        The choice. If the light sibling could not read the agent's history even in several
+        requests, it is the same model; an explicitly named model is always taken, and the reason
+        warns if its window is too small.
 
     Raises:
-        InputError: ``which`` depends on the agent's model, and that is not named.
+        InputError: ``which`` depends on the agent's model, and no model is given.
     """
     if which in (SAME, LIGHT) and not of:
         why = f"the summarizer {which!r} depends on the agent's model, which is not known"
@@ -281,16 +281,16 @@ def choose_summarizer(which: str, of: str, catalogue: Catalogue | None = None) -
     other = known.find(_bare(name))
     if not own.resolved or other.readable * REQUESTS >= READ * own.window:
         return ModelChoice(name)
-    words = (
+    why = (
         f"{other.name} reads {other.readable:,} tokens at once, "
         f"too few for a history of up to {own.window:,} tokens"
     )
     if which == LIGHT:
-        return ModelChoice(of, f"{words}; {of} summarizes itself")
-    return ModelChoice(name, f"{words}; it will see a part of it" if other.resolved else "")
+        return ModelChoice(of, f"{why}; {of} summarizes itself")
+    return ModelChoice(name, f"{why}; it will see a part of it" if other.resolved else "")
 
 
 def _bare(model: str) -> str:
-    """Take the protocol, as in ``openai:…``, off a name."""
+    """Remove the protocol, as in ``openai:…``, from a name."""
     head, colon, rest = model.partition(":")
     return rest if colon and rest and "/" not in head and "." not in head else model

@@ -1,4 +1,4 @@
-"""The client: one object that answers Asks and holds conversations, blocking and awaiting."""
+"""The client: answers Asks and completes conversations, blocking and async."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from foldline.values.messages import Usage
 from foldline.values.tokens import TextCounter
 
 SECONDS: Final = 600.0
-"""Seconds that a completion may take in all by default."""
+"""Default timeout of a completion, retries included, in seconds."""
 
 ATTEMPTS: Final = 3
-"""Requests that are made for a completion by default."""
+"""Default maximum number of requests for a completion."""
 
 THINKING: Final = 4_096
-"""Tokens for the reasoning of a model that always thinks, beside the answer to an Ask."""
+"""Tokens for the reasoning of a model that always thinks, in addition to the answer to an Ask."""
 
 
 class CompletionOptions(TypedDict, total=False):
     """
-    What a completion takes besides its messages.
+    Optional arguments of a completion.
 
     ``tools`` are tool schemas, in the wire format of the messages; ``system`` is a system prompt
-    that is sent besides them. ``max_tokens`` is the cap of the answer, and the model's own is not
-    passed: with "length" as its stop, an answer has reached the cap, and its last call may be half
-    of one. ``temperature`` is not sent unless given; some models take none. ``timeout`` are
-    seconds in all, instead of the client's.
+    sent with them. ``max_tokens`` caps the answer, and never exceeds the model's own cap: an
+    answer whose stop is "length" has reached it, and its last call may be incomplete.
+    ``temperature`` is not sent unless given; some models reject it. ``timeout`` is in seconds,
+    retries included, and replaces the client's.
     """
 
     tools: Sequence[Any] | None
@@ -49,22 +49,22 @@ class CompletionOptions(TypedDict, total=False):
 
 class Client:
     """
-    A model that can be asked; `foldline.models.model` makes one.
+    A client of one model; create it with `foldline.models.model`.
 
-    It may be shared by threads and tasks. Connections are made with the first request and kept
+    It may be shared by threads and tasks. Connections are opened by the first request and kept
     until ``close``, or ``aclose`` in async programs.
 
     Args:
-        name: The model, as the provider calls it.
-        info: What is known about it.
-        sender: The way to it.
-        timeout: Seconds that a completion may take in all, pauses and further attempts included.
-        attempts: Requests that are made for it in all.
-        thinking: Tokens for reasoning, beside the answer to an Ask; None for the model's need.
+        name: The provider's name of the model.
+        info: Its limits and prices.
+        sender: Sends the requests.
+        timeout: Seconds for a completion, pauses and retries included.
+        attempts: Maximum number of requests for a completion.
+        thinking: Tokens for reasoning, besides the answer to an Ask; None for the model's need.
         counter: Counts a prompt; default an estimate.
 
     Raises:
-        BudgetError: A number makes no sense.
+        BudgetError: A number is out of range.
     """
 
     def __init__(
@@ -90,19 +90,19 @@ class Client:
         self._thinking = (THINKING if info.thinks else 0) if thinking is None else thinking
         self._counter = counter
         self.note = ""
-        """Why this model was chosen and not the one that was asked for, "" when it was that."""
+        """Why this model was chosen instead of the requested one; "" if it is that one."""
 
     def __repr__(self) -> str:
         return f"<Client {self.name} ({self.dialect}) at {self._sender.endpoint.base_url}>"
 
     @property
     def dialect(self) -> str:
-        """The wire format of its messages, as `foldline.formats` calls it."""
+        """The wire format of its messages, by its name in `foldline.formats`."""
         return self._sender.protocol.dialect
 
     @property
     def reader(self) -> ModelLimits:
-        """What it reads and writes at most, and its prices."""
+        """Its input and output limits, and its prices."""
         return priced_limits(self.name, self.info, self._thinking)
 
     # --- answering: one prompt in plain text ---------------------------------------------------
@@ -112,7 +112,7 @@ class Client:
         Answer an Ask; errors are part of the Reply.
 
         Args:
-            ask: Its ``seconds`` and ``attempts`` are kept, further attempts included.
+            ask: Its ``seconds`` and ``attempts`` bound the answer, retries included.
         """
         return run_blocking(self.aanswer(ask))
 
@@ -124,7 +124,7 @@ class Client:
         budget = RetryBudget(ask.attempts, began + ask.seconds)
         try:
             done = await self._sender.complete(self._ask_request(ask), budget)
-        except Exception as error:  # noqa: BLE001  # part of the Reply, whatever it is
+        except Exception as error:  # noqa: BLE001  # any error is part of the Reply
             seconds = monotonic() - began
             return error_reply(error, self.name, seconds=seconds, attempts=budget.made)
         return to_reply(done, self.name)
@@ -137,7 +137,7 @@ class Client:
         else:
             prompt = sum(estimate(text, self.info.tokens) for text in texts)
         cap = output_cap(ask.max_tokens + self._thinking, self.info, prompt + FRAME)
-        # All three protocols understand a user's message in this shortest form.
+        # All three protocols accept a user message in this short form.
         messages = [{"role": "user", "content": ask.prompt}]
         system = ask.system or None
         return CompletionRequest(self.name, self.info, messages, system, max_tokens=cap)
@@ -155,11 +155,11 @@ class Client:
             options: See `CompletionOptions`.
 
         Returns:
-            The answer; ``messages`` of it are ready to append to the conversation.
+            The answer; its ``messages`` are ready to append to the conversation.
 
         Raises:
-            ModelError: There is no answer; ``retry`` says whether the request may succeed later.
-                It is a `foldline.models.TooLong` when the request is too long.
+            ModelError: There is no answer; ``retry`` is True if the request may succeed later.
+                It is a `foldline.models.TooLong` if the request is too long.
             InputError: The messages cannot be written as JSON.
         """
         return run_blocking(self.acomplete(messages, **options))
@@ -167,7 +167,7 @@ class Client:
     async def acomplete(
         self, messages: Sequence[Any], **options: Unpack[CompletionOptions]
     ) -> Completion:
-        """Return the model's next message; see `complete`. Cancelling closes the connection."""
+        """Return the model's next message; see `complete`. Cancellation closes the connection."""
         request = self._request(messages, options)
         return await self._sender.complete(request, self._budget(options.get("timeout")))
 
@@ -175,9 +175,9 @@ class Client:
         self, messages: Sequence[Any], **options: Unpack[CompletionOptions]
     ) -> Iterator[Delta | Completion]:
         """
-        Yield the pieces of the model's next message as they arrive, and at last the whole.
+        Yield the pieces of the model's next message as they arrive, and finally the whole.
 
-        Leaving off closes the connection. See `complete`.
+        Closing the iterator closes the connection. See `complete`.
 
         Raises:
             ModelError: There is no answer, or it broke off; then no `Completion` was yielded.
@@ -187,7 +187,7 @@ class Client:
     def astream(
         self, messages: Sequence[Any], **options: Unpack[CompletionOptions]
     ) -> AsyncGenerator[Delta | Completion, None]:
-        """Yield the pieces of the model's next message, and at last the whole; see `stream`."""
+        """Yield the pieces of the model's next message, and finally the whole; see `stream`."""
         request = replace(self._request(messages, options), stream=True)
         return self._sender.stream(request, self._budget(options.get("timeout")))
 
@@ -210,11 +210,11 @@ class Client:
     # --- closing -------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close the connections that blocking methods made; closing twice is allowed."""
+        """Close the connections of blocking methods; closing twice is allowed."""
         self._sender.transport.close()
 
     async def aclose(self) -> None:
-        """Close the connections that were made in this event loop."""
+        """Close the connections of this event loop."""
         await self._sender.transport.aclose()
 
     def __enter__(self) -> Self:
@@ -230,42 +230,42 @@ class Client:
         await self.aclose()
 
 
-# --- from an Ask to a request, and from what came of it to a Reply -----------------------------
+# --- from an Ask to a request, and from the outcome to a Reply --------------------------------
 
 MARGIN_SHARE, MARGIN_MOST = 50, 4_096
-"""Kept free for counting errors: this part of the window, and so many tokens at most."""
+"""Margin for counting errors: a fraction of the window, and its maximum in tokens."""
 
 FRAME: Final = 16
-"""Tokens that a request takes around its texts."""
+"""Tokens of a request beyond its texts."""
 
 REASONS: Final[dict[Stop, str]] = {
     "refusal": "the model declined",
     "overflow": "the model's window was full before the answer was whole",
-    "tools": "the model asked for a tool instead of answering",
+    "tools": "the model called a tool instead of answering",
 }
-"""Why an answer that stopped so is none."""
+"""Why an answer with one of these stops is not an answer."""
 
 
 @frozen
 class PricedLimits(ModelLimits):
     """
-    The limits of a model with its exact prices, those for long requests included.
+    The limits of a model with its exact prices, including those of long requests.
 
-    ``thinking`` is what it may write before its answer, in tokens.
+    ``thinking`` is its allowance for reasoning before the answer, in tokens.
     """
 
     info: ModelInfo | None = None
     thinking: int = 0
 
     def usd(self, read: int, written: int) -> float | None:
-        """Return what so many tokens cost at most, in US dollars; None when that is unknown."""
+        """Return the maximum cost of a request, in US dollars; None if it is unknown."""
         if self.info is None:
             return None
         return price(self.info, Usage(read, written + self.thinking))
 
 
 def priced_limits(name: str, info: ModelInfo, thinking: int) -> PricedLimits:
-    """Return the limits and prices of a model under the name that answers carry."""
+    """Return the limits and prices of a model, under the name used in its replies."""
     prices = info.prices
     return PricedLimits(
         window=info.readable,
@@ -280,15 +280,15 @@ def priced_limits(name: str, info: ModelInfo, thinking: int) -> PricedLimits:
 
 def output_cap(requested: int, info: ModelInfo, prompt: int) -> int:
     """
-    Return what an answer may take, in tokens.
+    Return the cap of an answer, in tokens.
 
     Args:
-        requested: What is asked for.
-        info: The model: its output cap and its window are kept.
-        prompt: What the request takes.
+        requested: The requested cap, in tokens.
+        info: The model, whose output cap and window are not exceeded.
+        prompt: The size of the request, in tokens.
 
     Returns:
-        At least 1, even where the request alone seems to fill the window: the count may be wrong.
+        At least 1, even if the request alone seems to fill the window: the count may be wrong.
     """
     margin = min(MARGIN_MOST, info.window // MARGIN_SHARE)
     return max(1, min(requested, info.output, info.window - prompt - margin))
@@ -296,14 +296,14 @@ def output_cap(requested: int, info: ModelInfo, prompt: int) -> int:
 
 def to_reply(done: Completion, name: str) -> Reply:
     """
-    Return the Reply for an answer.
+    Return the Reply for a completion.
 
-    A refusal, an overflow and a call for a tool give no text, so that none of them is taken for
-    an answer; an answer that was cut off is given, and its stop is "length".
+    A refusal, an overflow and a tool call give no text, so that none of them is taken for an
+    answer; an answer that was cut off is returned with the stop "length".
 
     Args:
-        done: The answer.
-        name: Whom it was asked of; providers answer under longer names.
+        done: The completion.
+        name: The requested model; providers answer under longer names.
     """
     reason = REASONS.get(done.stop, "")
     if not reason and not done.text.strip():
@@ -326,7 +326,7 @@ def to_reply(done: Completion, name: str) -> Reply:
 
 
 def error_reply(error: Exception, model: str, *, seconds: float, attempts: int) -> Reply:
-    """Return the Reply for an exception: what went wrong, and whether asking again may help."""
+    """Return the Reply for an exception: the error, and whether a retry may help."""
     return Reply(
         error=error.message if isinstance(error, ModelError) else explain_error(error),
         stop="overflow" if isinstance(error, TooLong) else "unknown",

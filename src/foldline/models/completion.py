@@ -1,4 +1,4 @@
-"""A request to a model, its answer, whole or in pieces, and what a protocol makes of both."""
+"""Requests to a model, answers, whole or in pieces, and the interface of protocols."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ STOPS: Final[Mapping[str, Stop]] = {
     "context_length_exceeded": "overflow",
     "model_length": "overflow",
 }
-"""Why a model stopped, by the words of all providers and frameworks."""
+"""Stop reasons of all providers and frameworks."""
 
 
 @frozen
 class Completion:
     """
-    A whole answer.
+    A complete answer.
 
     ``messages`` are the assistant's wire messages, ready to append to the conversation: one in
-    chat completions and Anthropic, several items in OpenAI Responses. ``text`` is what was said,
-    ``thinking`` the readable part of its reasoning, ``refusal`` the words in which it declined.
-    ``calls`` are tool calls, their arguments as JSON text. ``usd`` is the price in US dollars,
-    None when it is not known; ``seconds`` and ``attempts`` are what the answer took.
+    chat completions and Anthropic, several items in OpenAI Responses. ``text`` is the answer,
+    ``thinking`` the readable part of its reasoning, ``refusal`` the text of a refusal. ``calls``
+    are tool calls, their arguments as JSON text. ``usd`` is the price in US dollars, None if it is
+    unknown; ``seconds`` and ``attempts`` are the time and the requests of the answer.
     """
 
     messages: tuple[dict[str, Any], ...] = ()
@@ -64,10 +64,10 @@ class Completion:
     @property
     def message(self) -> dict[str, Any]:
         """
-        The assistant's wire message, where it is one.
+        The assistant's only wire message.
 
         Raises:
-            InputError: It is none or several, as OpenAI Responses may answer; see ``messages``.
+            InputError: There is none or several, as in OpenAI Responses; see ``messages``.
         """
         if len(self.messages) != 1:
             why = f"The answer is {len(self.messages)} wire messages, not one"
@@ -78,10 +78,10 @@ class Completion:
 @frozen
 class Delta:
     """
-    A piece of an answer that is still arriving.
+    A piece of a streamed answer.
 
-    ``kind`` is what it is a piece of; for a call, ``name`` comes with its first piece, the text of
-    its arguments in pieces, and ``index`` tells calls apart.
+    ``kind`` is the part it belongs to; for a call, the first piece has the ``name``, the arguments
+    come in pieces, and ``index`` identifies the call.
     """
 
     kind: Piece
@@ -93,7 +93,7 @@ class Delta:
 @frozen
 class CompletionRequest:
     """
-    A request before it is written: wire messages, and what stands around them.
+    A request, independent of the protocol: wire messages and options.
 
     ``max_tokens`` caps the answer; None leaves it to the provider.
     """
@@ -109,7 +109,7 @@ class CompletionRequest:
 
 
 DONE: Final = "[DONE]"
-"""What ends a stream of chat completions."""
+"""The last event of a chat completions stream."""
 
 
 @frozen
@@ -124,7 +124,7 @@ class ServerSentEvent:
         Return the data as a JSON object.
 
         Raises:
-            ModelError: It is none; asking again may help.
+            ModelError: It is not JSON; a retry may help.
         """
         try:
             value = json.loads(self.data)
@@ -137,11 +137,11 @@ class ServerSentEvent:
 
 
 class Assembler(Protocol):
-    """Puts the events of one stream together."""
+    """Assembles an answer from the events of one stream."""
 
     def take(self, event: ServerSentEvent) -> list[Delta]:
         """
-        Take an event in and return the pieces of the answer that it brings.
+        Process an event and return its pieces of the answer.
 
         Raises:
             ModelError: It is malformed, or reports an error.
@@ -150,7 +150,7 @@ class Assembler(Protocol):
 
     def whole(self) -> dict[str, Any]:
         """
-        Return the answer as it would have come without a stream.
+        Return the answer as in a response without streaming.
 
         Raises:
             ModelError: The stream ended before the answer did.
@@ -160,17 +160,17 @@ class Assembler(Protocol):
 
 class ProviderProtocol(ABC):
     """
-    How one protocol writes requests and reads answers.
+    A protocol, which writes requests and reads answers.
 
-    ``dialect`` is the wire format of its messages, as `foldline.formats` calls it; ``path`` is
-    where requests go, below the base URL.
+    ``dialect`` is the wire format of its messages, by its name in `foldline.formats`; ``path`` is
+    the path of requests below the base URL.
     """
 
     dialect: ClassVar[str]
     path: ClassVar[str]
 
     def headers(self, key: str) -> dict[str, str]:
-        """Return the headers of authentication: a bearer token, none without a key."""
+        """Return the authentication headers: a bearer token, or none without a key."""
         return {"authorization": f"Bearer {key}"} if key else {}
 
     @abstractmethod
@@ -183,7 +183,7 @@ class ProviderProtocol(ABC):
         Read an answer.
 
         Raises:
-            ModelError: It is none.
+            ModelError: It is malformed.
         """
 
     @abstractmethod
@@ -192,7 +192,7 @@ class ProviderProtocol(ABC):
 
 
 def shared_fields(request: CompletionRequest) -> dict[str, Any]:
-    """Write what all protocols call the same, as far as it is given."""
+    """Return the fields with the same name in all protocols, if they are set."""
     fields = {
         "model": request.model,
         "temperature": request.temperature,
@@ -203,7 +203,7 @@ def shared_fields(request: CompletionRequest) -> dict[str, Any]:
 
 
 def malformed_answer(what: str) -> ModelError:
-    """Return the error for an answer of another shape; asking again may help."""
+    """Return the error for an answer of the wrong shape; a retry may help."""
     return ModelError(f"The answer {what}.", code="malformed", retry=True)
 
 
@@ -213,7 +213,7 @@ def truncated_stream() -> ModelError:
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list, nothing from anything else."""
+    """Return the objects in a list, an empty list for anything else."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -223,24 +223,24 @@ def mapping(value: Any) -> dict[str, Any]:
 
 
 def text(value: Any) -> str:
-    """Return a text as it is, an empty one for anything else."""
+    """Return a string as it is, an empty one for anything else."""
     return value if isinstance(value, str) else ""
 
 
 def call(number: Any, name: Any, arguments: Any) -> ToolCall:
-    """Return a tool call; arguments that came as an object are written as JSON."""
+    """Return a tool call; arguments that are an object are written as JSON."""
     if not isinstance(arguments, str):
         arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
     return ToolCall(text(number) or None, text(name), arguments)
 
 
 def read_stop(reason: Any, default: Stop = "unknown") -> Stop:
-    """Return why a model stopped, by the word of its provider in any case of letters."""
+    """Map a provider's stop reason, in any letter case, to one of `Stop`."""
     return STOPS.get(text(reason).lower(), default)
 
 
 def with_calls(completion: Completion) -> Completion:
-    """Return a completion whose stop is "tools" if it holds calls and nothing else says why."""
+    """Return a completion with the stop "tools" if it has calls and no other stop reason."""
     if completion.calls and completion.stop in ("end", "unknown"):
         return replace(completion, stop="tools")
     return completion

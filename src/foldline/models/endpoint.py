@@ -1,4 +1,4 @@
-"""Where a model is reached: the address, and the key that opens it."""
+"""The endpoint of a model: its address and its key."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from foldline.errors import InputError
 from foldline.frozen import field, frozen
 
 PRIVATE_SUFFIXES: Final = (".local", ".localhost", ".internal", ".lan")
-"""Endings of names that are not in the public network."""
+"""Suffixes of host names that are not in the public network."""
 
 SHORTEST_KEY: Final = 16
-"""A shorter key is a placeholder and is not looked for in answers, in characters."""
+"""Length below which a key is a placeholder and not redacted, in characters."""
 
 SECRET_WORDS: Final = ("key", "token", "secret", "password", "sig")
-"""Words in the names of parameters that hold a key."""
+"""Words in the names of query parameters that hold a key."""
 
 
 class Secret:
     """
-    A text that only `reveal` returns.
+    A string that only `reveal` returns.
 
     Args:
         value: The key; "" for none.
@@ -48,16 +48,16 @@ class Secret:
 
 
 def reveal_all(secrets: Iterable[Secret]) -> tuple[str, ...]:
-    """Return the keys themselves, to be looked for."""
+    """Return the keys themselves, for redaction."""
     return tuple(secret.reveal() for secret in secrets)
 
 
 @frozen
 class Endpoint:
     """
-    An address, and what opens it.
+    An address and its credentials.
 
-    ``base_url`` has neither user nor query, which stands in ``query``.
+    ``base_url`` has neither user nor query; the query is in ``query``.
     """
 
     base_url: str
@@ -66,7 +66,7 @@ class Endpoint:
     query: str = ""
 
     def url(self, path: str) -> str:
-        """Return the address of a path; a version that both name, as ``/v1``, stands once."""
+        """Return the URL of a path; a version in both, such as ``/v1``, is not repeated."""
         base = self.base_url
         version = path.split("/")[1] if path.count("/") > 1 else ""
         if version.startswith("v") and base.endswith(f"/{version}"):
@@ -75,31 +75,31 @@ class Endpoint:
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """Everything that no error may show."""
+        """Everything that must not appear in an error."""
         return (self.key, *self.headers.values())
 
     def keys_to_redact(self) -> tuple[str, ...]:
-        """Return the keys that no answer may repeat; placeholders like "ollama" are words."""
+        """Return the keys to redact from answers; placeholders like "ollama" are not keys."""
         secret = (*SECRET_WORDS, "auth")
         named = [h for n, h in self.headers.items() if any(word in n.lower() for word in secret)]
-        words = [word for one in (self.key, *named) for word in one.reveal().split()]
-        return tuple(word for word in words if len(word) >= SHORTEST_KEY)
+        keys = [word for one in (self.key, *named) for word in one.reveal().split()]
+        return tuple(word for word in keys if len(word) >= SHORTEST_KEY)
 
 
 def make_endpoint(
     base_url: str, key: str = "", headers: Mapping[str, str] | None = None, *, variable: str = ""
 ) -> Endpoint:
     """
-    Check an address and what opens it.
+    Validate an address and its credentials.
 
     Args:
         base_url: An address that begins with http:// or https://.
-        key: The key; "" for none, which only a server nearby goes without.
-        headers: Sent with every request, and never shown.
-        variable: The environment variable that should have held the key.
+        key: The key; "" for none, which only a local server allows.
+        headers: Sent with every request, and treated as secret.
+        variable: The environment variable that should hold the key.
 
     Raises:
-        InputError: The address is none, or a key is missing or cannot be sent.
+        InputError: The address is invalid, or a key is missing or cannot be sent.
     """
     address = split_url(base_url)
     if address is None:
@@ -114,7 +114,7 @@ def make_endpoint(
         hint = f"Set {variable}, or give api_key." if variable else "Give api_key."
         raise InputError(f"there is no key for {address.hostname}", field="api_key", hint=hint)
     if any(word in name.lower() for name, _ in parse_qsl(address.query) for word in SECRET_WORDS):
-        # Addresses are written to logs.
+        # URLs are written to logs.
         hint = "Give it as api_key, or in headers."
         raise InputError("the base URL holds a key", field="base_url", hint=hint)
     plain = f"{address.scheme}://{address.netloc}{address.path.rstrip('/')}"
@@ -132,7 +132,7 @@ def is_private_host(host: str) -> bool:
 
 
 def split_url(url: str) -> SplitResult | None:
-    """Split an address that begins with http:// or https://; None where it is none."""
+    """Split an address that begins with http:// or https://; None if it is invalid."""
     try:
         address = urlsplit(url.strip())
         fits = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
@@ -142,7 +142,7 @@ def split_url(url: str) -> SplitResult | None:
 
 
 def _sendable(value: str) -> str:
-    """Refuse what no header may hold: it would break the request, or smuggle in another."""
+    """Reject a value that no header may hold: it could break the request or smuggle another."""
     text = value.strip()
     if not all(" " <= char <= "~" for char in text):
         hint = "Check it for line feeds and quotation marks from copying."

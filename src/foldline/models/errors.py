@@ -1,4 +1,4 @@
-"""From what went wrong to an error that says what to do next."""
+"""Errors of providers, each with a hint at the next step."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from foldline.models.provider_failure import Failure, failure_of
 from foldline.redaction import redact_json
 
 RETRY_STATUSES: Final = frozenset({408, 409, 429})
-"""Statuses, besides those of the server itself, after which the same request may succeed."""
+"""Statuses below 500 after which the same request may succeed."""
 
 TRANSIENT_CODES: Final = frozenset(
     {"overloaded_error", "rate_limit_error", "api_error", "timeout_error", "server_error"}
     | {"rate_limit_exceeded", "overloaded", "timeout", "connection", "malformed"}
 )
-"""Codes of errors that are transient, where there is no status."""
+"""Codes of transient errors, if there is no status."""
 
 QUOTA_CODES: Final = frozenset(
     {"insufficient_quota", "billing_error", "billing_hard_limit_reached"}
 )
-"""Codes of a used-up account: asking again does not fill it."""
+"""Codes of an exhausted account: a retry does not help."""
 
 MESSAGE_CHARS: Final = 500
-"""So much of a provider's message is passed on, in characters."""
+"""Maximum length of a provider's message in an error, in characters."""
 
 HINTS: Final = {
     401: "Check the key.",
-    403: "Check what the key may do.",
+    403: "Check the permissions of the key.",
     404: "Check the name of the model and the base URL.",
 }
 
@@ -48,7 +48,7 @@ class TooLong(ModelError):
     """
     The request is too long for the model.
 
-    ``limit`` is the most that it takes, in tokens; None when the provider did not say.
+    ``limit`` is the model's limit, in tokens; None if the provider did not report it.
     """
 
     limit: int | None = None
@@ -67,33 +67,33 @@ def provider_error(
     secrets: Iterable[Secret] = (),
 ) -> ModelError:
     """
-    Make the error for a response that is none, or for an error that a stream or an answer holds.
+    Create the error for a failed response, or for an error inside a stream or an answer.
 
     Args:
         body: The response: bytes, or the JSON value that it holds.
         status: The HTTP status; None for an error inside a response.
         headers: Of the response, their names in lower case.
-        secrets: What must not be shown.
+        secrets: Values to redact.
     """
     kind, code, message = _error_fields(body)
     keys = reveal_all(secrets)
     message = redact_json(message, keys)[:MESSAGE_CHARS].strip()
     code = redact_json(code or kind, keys)[:100]
     where = f"status {status}" if status is not None else "an error in the answer"
-    words = f"The provider answered with {where}" + (f": {message}" if message else "")
+    text = f"The provider answered with {where}" + (f": {message}" if message else "")
     limit = failure_of(body).limit
     failure = Failure(status=status, code=f"{kind} {code}", text=message, limit=limit)
     if found := detect(failure):
-        long = TooLong(words, status=status, code=code, hint="Send less.")
+        long = TooLong(text, status=status, code=code, hint="Send less.")
         long.limit = found.limit
         return long
     heads, hint = headers or {}, HINTS.get(status or 0, "")
     again = _may_pass(status, kind, code) and heads.get("x-should-retry", "").lower() != "false"
-    return ModelError(words, status=status, code=code, retry=again, wait=wait_in(heads), hint=hint)
+    return ModelError(text, status=status, code=code, retry=again, wait=wait_in(heads), hint=hint)
 
 
 def wait_in(headers: Mapping[str, str]) -> float | None:
-    """Return how long to wait, in seconds, as the headers say; None when they do not."""
+    """Return the wait that the headers request, in seconds; None if they request none."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit
@@ -119,7 +119,7 @@ def _may_pass(status: int | None, kind: str, code: str) -> bool:
 
 
 def _error_fields(body: Any) -> tuple[str, str, str]:
-    """Return type, code and message of an error, whichever way it is written."""
+    """Return type, code and message of an error in any provider's format."""
     error = _parse(body)
     if isinstance(error, list) and error:
         error = error[0]
@@ -140,5 +140,5 @@ def _parse(body: Any) -> Any:
     text = body.decode("utf-8", "replace").strip()
     with suppress(ValueError, RecursionError):
         return json.loads(text)
-    # A gateway's page of HTML says little; its first words are enough.
+    # An HTML page of a gateway carries little information: its first words are enough.
     return " ".join(text[:2_000].split())[:200]

@@ -1,4 +1,4 @@
-"""Making clients from the name of a model, arguments and the environment."""
+"""Creating clients from the name of a model, arguments and the environment."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PREFIXES: Final = {
     "openai-chat": ("openai", "openai-chat"),
     "openai-responses": ("openai", "openai-responses"),
 }
-"""What stands before the colon of a name: whose key and address, and which protocol."""
+"""Prefixes before the colon of a name: the provider and the protocol of each."""
 
 
 def model(
@@ -45,27 +45,27 @@ def model(
     catalogue: Catalogue | None = None,
 ) -> Client:
     """
-    Make the client of a model; nothing is sent yet.
+    Create the client of a model; nothing is sent yet.
 
     Args:
         name: With its protocol, "anthropic:claude-haiku-4-5", "openai:gpt-5-mini" (chat
             completions) or "openai-responses:gpt-5-mini"; with a provider of the catalogue,
-            "deepseek:deepseek-v4-pro"; or alone, if the catalogue knows who serves it.
-        base_url: The address, such as "http://localhost:11434/v1"; default what the environment
-            (OPENAI_BASE_URL, ANTHROPIC_BASE_URL …) says, else the provider's own.
-        api_key: The key; default what the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY …) says.
-            A server nearby may do without.
-        headers: Sent with every request, as gateways demand; they are kept as secret as the key.
-        timeout: Seconds that a completion may take in all, further attempts included.
-        attempts: Requests that are made for a completion in all.
-        thinking: Tokens for reasoning, beside the answer to an `Ask`; default 4,096 for models
+            "deepseek:deepseek-v4-pro"; or alone, if the catalogue knows its provider.
+        base_url: The address, such as "http://localhost:11434/v1"; default the environment
+            (OPENAI_BASE_URL, ANTHROPIC_BASE_URL …), else the provider's own.
+        api_key: The key; default the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY …). Local
+            servers may need none.
+        headers: Sent with every request, as gateways require; treated as secret like the key.
+        timeout: Seconds for a completion, retries included.
+        attempts: Maximum number of requests for a completion.
+        thinking: Tokens for reasoning, besides the answer to an `Ask`; default 4,096 for models
             that always think, else none.
         counter: Counts a prompt, to keep the answer within the window; default an estimate.
-        catalogue: What is known about models; default what `Catalogue.load` returns.
+        catalogue: The known models; default the result of `Catalogue.load`.
 
     Raises:
-        InputError: It is not known who serves the model, the address is none, or there is no key.
-        BudgetError: A number makes no sense.
+        InputError: The provider is unknown, the address is invalid, or there is no key.
+        BudgetError: A number is out of range.
     """
     known = catalogue or Catalogue.load()
     provider, protocol, bare = _find_provider(name, known, guessed=base_url is not None)
@@ -85,7 +85,7 @@ def model(
 
 
 def _find_provider(name: str, known: Catalogue, *, guessed: bool) -> tuple[Provider, str, str]:
-    """Return who serves a model, in which protocol, and its name without them."""
+    """Return the provider of a model, the protocol, and the name without them."""
     bare = name.strip()
     before, _, after = bare.partition(":")
     if after and before in PREFIXES:
@@ -99,10 +99,10 @@ def _find_provider(name: str, known: Catalogue, *, guessed: bool) -> tuple[Provi
         return provider, "openai-chat" if chats else provider.protocol, bare
     openai = known.providers["openai"]
     if bare and (guessed or os.environ.get(openai.url)):
-        # An address of one's own: most such servers speak chat completions.
+        # A custom address: most such servers implement chat completions.
         return openai, "openai-chat", bare
-    hint = 'Say how it is reached, as in "openai:NAME" or "anthropic:NAME", or give base_url.'
-    why = f"it is not known who serves the model {bare[:100]!r}"
+    hint = 'Name its provider, as in "openai:NAME" or "anthropic:NAME", or give base_url.'
+    why = f"the provider of the model {bare[:100]!r} is not known"
     raise InputError(why, field="model", hint=hint)
 
 
@@ -110,13 +110,13 @@ def summarizer(
     which: str, *, of: str = "", catalogue: Catalogue | None = None, **options: Any
 ) -> Client:
     """
-    Make the client of the model that summarizes; its ``note`` is the reason of the choice.
+    Create the client of the summarizer; its ``note`` is the reason of the choice.
 
     Args:
-        which: "same", "light", or the name of a model as `foldline.models.model` takes it.
+        which: "same", "light", or the name of a model as in `foldline.models.model`.
         of: The model whose history it is; needed for "same" and "light".
-        catalogue: What is known about models; default what `Catalogue.load` returns.
-        options: As `foldline.models.model` takes them.
+        catalogue: The known models; default the result of `Catalogue.load`.
+        options: Further arguments of `foldline.models.model`.
 
     Raises:
         InputError: The model cannot be reached; see `choose_summarizer` and `model`.

@@ -1,4 +1,4 @@
-"""What is known about a model: limits, prices and cache rules, read from a catalogue entry."""
+"""Limits, prices and cache rules of a model, read from a catalogue entry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MILLION: Final = 1_000_000
 
 @frozen
 class Prices:
-    """US dollars for a million tokens; writing to and reading from the cache may have no price."""
+    """US dollars per million tokens; cache reads and writes may have no price of their own."""
 
     input: float
     output: float
@@ -27,7 +27,7 @@ class Prices:
     cache_read: float | None = None
 
     def of(self, usage: Usage) -> float:
-        """Return what was used costs, in US dollars; without a cache price, as fresh input."""
+        """Return the cost of a usage, in US dollars; without a cache price, as fresh input."""
         write = self.input if self.cache_write is None else self.cache_write
         read = self.input if self.cache_read is None else self.cache_read
         fresh = usage.input * self.input + usage.output * self.output
@@ -37,11 +37,11 @@ class Prices:
 @frozen
 class CacheRules:
     """
-    How a provider caches the beginning of a prompt.
+    A provider's rules for caching a prompt prefix.
 
-    ``seconds`` is how long a prefix lives after its last use, ``least`` how many tokens it must
-    have. ``write`` and ``read`` are what a token costs then, as a factor of fresh input. An
-    "explicit" cache keeps what the request marks, an "automatic" one whatever it can.
+    ``seconds`` is the lifetime of a prefix after its last use, ``least`` its minimum length in
+    tokens. ``write`` and ``read`` are the costs of a token as a factor of fresh input. An
+    "explicit" cache keeps what the request marks, an "automatic" one everything it can.
     """
 
     kind: Literal["automatic", "explicit", "none"] = "none"
@@ -56,13 +56,12 @@ class ModelInfo:
     """
     One model.
 
-    ``window`` is what request and answer may take together, ``input`` the most that a request may
-    take where that is less, ``output`` the most that an answer may take: all in tokens.
-    ``long`` are the prices from a request of more than ``long_above`` tokens on. ``tokens`` names
-    the vocabulary, ``light`` the cheaper sibling, "" where there is none. ``thinks`` says that
-    reasoning is part of its output by default. ``as_of`` is the day on which
-    ``source`` said so. ``resolved`` is False for a model that is not known: then the limits are
-    assumed.
+    ``window`` is the limit of request and answer together, ``input`` that of a request if it is
+    lower, ``output`` that of an answer: all in tokens. ``long`` are the prices of requests of more
+    than ``long_above`` tokens. ``tokens`` names the vocabulary, ``light`` the cheaper sibling, ""
+    if there is none. ``thinks`` is True if reasoning is part of its output by default. ``as_of``
+    is the date of the information in ``source``. ``resolved`` is False for an unknown model, whose
+    limits are assumed.
     """
 
     name: str
@@ -83,16 +82,16 @@ class ModelInfo:
 
     @property
     def readable(self) -> int:
-        """The most tokens that a request may take."""
+        """Maximum size of a request, in tokens."""
         return self.window if self.input is None else min(self.input, self.window)
 
 
 def price(model: ModelInfo, usage: Usage) -> float | None:
     """
-    Return what a request costs, in US dollars; None when the prices are not known.
+    Return the cost of a request, in US dollars; None if the prices are unknown.
 
-    What was read from the cache and written to it is priced as such. A long request is priced as
-    one: providers count everything that was read, cached or not, and then charge all of it so.
+    Cache reads and writes have their own prices. A request is long by its whole input, cached or
+    not, and then all of it is charged at the long price.
     """
     read = usage.read
     prices = model.long if model.long and read > model.long_above else model.prices
@@ -107,9 +106,9 @@ KINDS = ("automatic", "explicit", "none")
 @frozen
 class Provider:
     """
-    Who serves models: the protocol, the address, and the environment variables of key and address.
+    A provider of models: protocol, address, and the environment variables of key and address.
 
-    ``cache``, ``tokens`` and ``source`` are what its models inherit.
+    ``cache``, ``tokens`` and ``source`` are inherited by its models.
     """
 
     name: str
@@ -145,9 +144,9 @@ def read_model_info(
 
     Args:
         entry: An object of the list ``models``.
-        index: Its position there.
-        providers: Those that it may inherit from.
-        as_of: The day of the file, unless the entry has its own.
+        index: Its position in the list.
+        providers: The providers that it may inherit from.
+        as_of: The date of the file, unless the entry has its own.
 
     Returns:
         The model, and all its names.
@@ -195,7 +194,7 @@ def _prices(entry: Mapping[str, Any], where: str) -> Prices | None:
 
 
 def _cache(entry: Mapping[str, Any], prices: Prices | None, where: str) -> CacheRules:
-    """Read the rules; the factors follow from the prices."""
+    """Read the cache rules; the factors are derived from the prices."""
     kind: Literal["automatic", "explicit", "none"] = entry.get("kind", "none")
     if kind not in KINDS:
         raise InputError(f"expected one of {', '.join(KINDS)}", field=f"{where}.kind")

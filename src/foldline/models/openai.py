@@ -1,7 +1,7 @@
 """
 OpenAI's two protocols: requests, answers and streams.
 
-Chat completions are spoken by most other servers too; the Responses API only by OpenAI and a few
+Most other servers implement chat completions too; the Responses API only OpenAI and a few
 gateways.
 """
 
@@ -45,8 +45,8 @@ class OpenAIChatProtocol(ProviderProtocol):
         """
         Write a request.
 
-        OpenAI's own models take ``max_completion_tokens``, which counts reasoning; the imitators
-        know ``max_tokens``.
+        OpenAI's own models take ``max_completion_tokens``, which includes reasoning; compatible
+        servers take ``max_tokens``.
         """
         before = [{"role": "system", "content": request.system}] if request.system else []
         body = {**shared_fields(request), "messages": [*before, *request.messages]}
@@ -71,7 +71,7 @@ class OpenAIChatProtocol(ProviderProtocol):
             raise malformed_answer("holds no choice")
         choice = choices[0]
         if choice.get("error"):
-            # OpenRouter reports what failed upstream inside the choice.
+            # OpenRouter reports upstream errors inside the choice.
             raise provider_error(choice)
         message = mapping(choice.get("message"))
         refusal = text(message.get("refusal"))
@@ -113,7 +113,7 @@ FIELDS: Final[dict[str, Piece | None]] = {
     "content": "text",
     "refusal": None,
 }
-"""The texts of a message, and what each is a piece of."""
+"""The text fields of a delta, and the kind of text in each."""
 
 
 @dataclass(slots=True)
@@ -139,7 +139,7 @@ class ChatAssembler:
         self._done = False
 
     def take(self, event: ServerSentEvent) -> list[Delta]:
-        """Take a chunk in; see `foldline.models.completion.Assembler`."""
+        """Process a chunk; see `foldline.models.completion.Assembler`."""
         if event.data.strip() == DONE:
             self._done = True
             return []
@@ -162,7 +162,7 @@ class ChatAssembler:
         out: list[Delta] = []
         for key, kind in FIELDS.items():
             piece = text(delta.get(key))
-            # A server may send the same thought under both names.
+            # A server may send the same reasoning under both names.
             again = key == "reasoning" and text(delta.get("reasoning_content"))
             if piece and not again:
                 self._pieces.setdefault(key, []).append(piece)
@@ -172,7 +172,7 @@ class ChatAssembler:
 
     def _call(self, item: dict[str, Any], position: int) -> Delta:
         index = item.get("index")
-        # Servers that leave the index out send whole calls, one after the other.
+        # Servers that omit the index send whole calls, one after the other.
         key = index if isinstance(index, int) else len(self._calls) + position
         call = self._calls.setdefault(key, _Call())
         function = mapping(item.get("function"))
@@ -198,7 +198,7 @@ class ChatAssembler:
 # --- Responses ---------------------------------------------------------------------------------
 
 CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
-"""Items that ask for a tool of the caller, and where their arguments are."""
+"""Items that call a client tool, and the key of their arguments."""
 
 
 class OpenAIResponsesProtocol(ProviderProtocol):
@@ -211,8 +211,8 @@ class OpenAIResponsesProtocol(ProviderProtocol):
         """
         Write a request.
 
-        Nothing is stored on the server. So reasoning has to come back sealed, or the next request
-        could not hold it.
+        Nothing is stored on the server, so reasoning must be returned encrypted, to be sent with
+        the next request.
         """
         body = {**shared_fields(request), "input": list(request.messages), "store": False}
         if request.info.provider == "openai" and request.info.thinks:
@@ -228,7 +228,7 @@ class OpenAIResponsesProtocol(ProviderProtocol):
         Read an answer.
 
         Raises:
-            ModelError: It failed, or it is no answer.
+            ModelError: It failed, or it is malformed.
         """
         if body.get("error") or body.get("status") in ("failed", "cancelled"):
             raise provider_error({"error": body.get("error") or f"status {body.get('status')}"})
@@ -289,7 +289,7 @@ class ResponsesAssembler:
         self._whole: dict[str, Any] | None = None
 
     def take(self, event: ServerSentEvent) -> list[Delta]:
-        """Take an event in; see `foldline.models.completion.Assembler`."""
+        """Process an event; see `foldline.models.completion.Assembler`."""
         if event.data.strip() == DONE:
             return []
         value = event.value()
@@ -315,6 +315,6 @@ class ResponsesAssembler:
         """Return the answer; see `foldline.models.completion.Assembler`."""
         if self._whole is None:
             raise truncated_stream()
-        # Some gateways leave the output out of the last event.
+        # Some gateways omit the output from the last event.
         arrived = [self._items[place] for place in sorted(self._items)]
         return {**self._whole, "output": objects(self._whole.get("output")) or arrived}

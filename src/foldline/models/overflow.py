@@ -1,13 +1,12 @@
 """
-Recognizing "too long" among all that a provider may say, and its real limit.
+Detection of context overflow in a provider's errors and answers, and of its real limit.
 
-A rate limit speaks of tokens and of requests that are too large as well, so it is looked for
-first. Then a code, an exception's class or a stop reason decides, then the status 413, then the
-words: those that each provider is known to use, and only where the status is one of a bad request.
-What an error quotes of the user's text is therefore no overflow when the server itself failed. At
-last an answer is one that took more than the window: some servers drop what is too long silently.
+Rate limit errors mention tokens and large requests too, so they are excluded first. Then a code,
+an exception class or a stop reason decides, then the status 413, then the error text: the known
+phrases of each provider, and only with the status of a bad request. So user text quoted in a
+server error is not an overflow. Finally, an answer whose input exceeds the window is an overflow:
 
-The words of the providers are data, in ``overflow.toml``.
+some servers truncate silently. The phrases of the providers are data, in ``overflow.toml``.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ class DetectedOverflow:
     A request was too long.
 
     Args:
-        how: How it was recognized: by the sentence of this provider, or by "code", "class",
+        how: How it was detected: by the sentence of this provider, or by "code", "class",
             "status", "stop", "usage" or "detector".
-        limit: The real limit in tokens, None when it was not said.
-        requested: What the request took, in tokens, with what was reserved for the answer; None
-            when it was not said.
-        output: How much of that was reserved for the answer, in tokens.
+        limit: The real limit in tokens, None if it was not reported.
+        requested: The size of the request in tokens, with the reserve for the answer; None if it
+            was not reported.
+        output: The part of it reserved for the answer, in tokens.
     """
 
     how: str
@@ -46,17 +45,17 @@ class DetectedOverflow:
 
     @property
     def given(self) -> int | None:
-        """What system prompt, tools and messages took, in tokens; None when it was not said."""
+        """Tokens of system prompt, tools and messages; None if they were not reported."""
         return None if self.requested is None else max(0, self.requested - self.output)
 
 
 Detector: TypeAlias = Callable[[Failure], DetectedOverflow | bool | None]
 """
-Decides whether a failure is an overflow, for what the table here does not know.
+Decides whether a failure is an overflow, for failures that the table does not cover.
 
-It is given a `Failure` (``text``, ``code``, ``status`` and what else was said) and returns a
-`DetectedOverflow` with the numbers that it knows, or True where it knows none; False or None leave
-the decision to the next one, and at last to the table.
+It receives a `Failure` (``text``, ``code``, ``status`` and other fields) and returns a
+`DetectedOverflow` with the known numbers, or True if it knows none; False or None leave the
+decision to the next detector, and finally to the table.
 """
 
 _CLASSES: Final = re.compile(
@@ -72,29 +71,29 @@ _RATE: Final = re.compile(
 )
 
 _BAD_REQUEST: Final = frozenset({None, 200, 400, 413, 422})
-"""The statuses with which words count; some gateways send an error with status 200."""
+"""The statuses with which the text is searched; some gateways send errors with status 200."""
 
 _LEAST: Final = 16
 _MOST: Final = 10**9
-"""A limit outside of these is no number of tokens."""
+"""A limit outside this range is not a number of tokens."""
 
 _FULL: Final = 0.99
-"""An answer without a word, cut by its cap, when the input took this share of the window."""
+"""Fraction of the window from which an empty answer, cut by its cap, is an overflow."""
 
 
 def detect(failure: Failure, detectors: Iterable[Detector] = ()) -> DetectedOverflow | None:
     """
-    Find out whether a failure is an overflow.
+    Return the overflow that a failure reports, if any.
 
     Args:
-        failure: What the provider said; see `failure_of`.
-        detectors: Further ones that are asked first. What none of them knows is decided here.
+        failure: The provider's error or answer; see `failure_of`.
+        detectors: Custom detectors, called first; the table decides if none of them does.
 
     Returns:
-        The overflow with the numbers that were named, None when it is something else.
+        The overflow with the reported numbers, None if the failure is something else.
 
     Raises:
-        InputError: A detector returned something else.
+        InputError: A detector returned a value of another type.
     """
     for detector in detectors:
         found = detector(failure)
@@ -118,18 +117,18 @@ def overflow_in(
     outcome: Any, window: int | None = None, detectors: Iterable[Detector] = ()
 ) -> DetectedOverflow | None:
     """
-    Find out whether an exception or a response says that the request was too long.
+    Return the overflow that an exception or a response reports, if any.
 
     Args:
-        outcome: What an SDK raised or returned; see `failure_of`.
-        window: The model's window in tokens, to find what was dropped silently.
-        detectors: Further ones; see `detect`.
+        outcome: An exception or a response of an SDK; see `failure_of`.
+        window: The model's window in tokens, to detect silent truncation.
+        detectors: Custom detectors; see `detect`.
     """
     return detect(failure_of(outcome, window), detectors)
 
 
 def _detect_by_code(failure: Failure) -> DetectedOverflow | None:
-    """Decide by what is named: code, class, stop reason, status."""
+    """Decide by code, class, stop reason or status."""
     how = ""
     if not set(_table()["codes"]).isdisjoint(failure.code.lower().split()):
         how = "code"
@@ -141,14 +140,14 @@ def _detect_by_code(failure: Failure) -> DetectedOverflow | None:
         how = "status"
     if not how:
         return None
-    words = _phrase(failure.text) or DetectedOverflow(how)
+    phrase = _phrase(failure.text) or DetectedOverflow(how)
     return DetectedOverflow(
-        how, words.limit or _sane(failure.limit), words.requested, words.output
+        how, phrase.limit or _sane(failure.limit), phrase.requested, phrase.output
     )
 
 
 def _detect_by_usage(failure: Failure) -> DetectedOverflow | None:
-    """Decide by the numbers of an answer that looks like any other."""
+    """Decide by the usage of an otherwise normal answer."""
     usage, window = failure.usage, failure.window
     if usage is None or not window:
         return None
@@ -179,7 +178,7 @@ def _sane(limit: int | None) -> int | None:
 # --- the sentences -------------------------------------------------------------------------
 
 _NUMBER: Final = r"\d{1,3}(?:[,_.' ]\d{3})+(?!\d)|\d{1,12}"
-"""A number, with or without marks between thousands."""
+"""A number, with or without thousands separators."""
 
 _PLACE: Final = re.compile("LIMIT|REQUESTED|GIVEN|OUTPUT")
 
@@ -191,7 +190,7 @@ def _table() -> dict[str, Any]:
 
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return whose sentences they are and their patterns, compiled when they are first needed."""
+    """Return the providers and the patterns of their sentences, compiled on first use."""
 
     def compiled(sentence: str) -> re.Pattern[str]:
         named = _PLACE.sub(lambda at: f"(?P<{at[0].lower()}>{_NUMBER})", sentence)

@@ -1,9 +1,9 @@
 """
-What a provider answered, as one small value, from any exception, response or JSON.
+A provider's failure as one small value, read from any exception, response or JSON.
 
-Every SDK has its own exceptions and every framework wraps them; here only names are read that
-they share, so that none of them is imported: ``status_code``, ``body``, ``response``, ``code``,
-``finish_reason``, ``usage`` and their like. Everything is bounded: the input is hostile.
+Every SDK has its own exceptions and every framework wraps them; only attributes that they share
+are read, so that none of them is imported: ``status_code``, ``body``, ``response``, ``code``,
+``finish_reason``, ``usage`` and similar. Everything is bounded: the input is hostile.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from foldline.values.messages import Usage
 from foldline.values.plain_json import plain
 
 LONGEST: Final = 8_000
-"""Characters of one text that are read."""
+"""Maximum length of one text, in characters."""
 
 DEEPEST: Final = 5
-"""How deeply errors in errors, and causes of causes, are followed."""
+"""Maximum depth to which nested errors and causes are followed."""
 
 WIDEST: Final = 16
-"""How many members of a list or a group of exceptions are read."""
+"""Maximum number of members read from a list or an exception group."""
 
 _INNER: Final = ("error", "Error", "errors", "detail", "metadata", "raw", "response", "body")
 _TEXTS: Final = ("message", "Message", "msg", "detail", "errorMessage", "error", "raw")
@@ -41,17 +41,17 @@ _COUNTS: Final = (
 @frozen
 class Failure:
     """
-    What went wrong, or what came back.
+    The relevant fields of an error or a response.
 
     Args:
-        type: The names of the exception's classes, and of those that caused it.
-        status: The HTTP status, None when there was none.
-        code: The provider's codes and types of error, in one line.
-        text: The provider's words, never those of a model.
-        stop: Why the model stopped, in the provider's own word.
-        usage: What was reported, in tokens.
-        window: The model's window in tokens, None when it is not known.
-        limit: The limit in tokens that is given as a number of its own, None when there is none.
+        type: The class names of the exception and of its causes.
+        status: The HTTP status, None if there was none.
+        code: The provider's error codes and types, in one line.
+        text: The provider's message, never a model's.
+        stop: The provider's stop reason.
+        usage: The reported usage, in tokens.
+        window: The model's window in tokens, None if it is unknown.
+        limit: The limit in tokens that is reported as a separate field, None if there is none.
     """
 
     type: str = ""
@@ -71,10 +71,10 @@ def failure_of(outcome: Any, window: int | None = None) -> Failure:
     Args:
         outcome: An exception of any SDK, HTTP client or framework, a response of one, its JSON, or
             a text.
-        window: The model's window in tokens, to find out whether more was taken.
+        window: The model's window in tokens, to detect a usage beyond it.
 
     Returns:
-        What could be read of it; nothing is raised.
+        The fields that could be read; nothing is raised.
     """
     try:
         return replace(_read(plain(outcome)), window=window)
@@ -90,7 +90,7 @@ def _read(outcome: Any) -> Failure:
     error = _get(outcome, "error")
     if not error:
         return Failure(stop=_stop(outcome), usage=_usage(outcome))
-    if not isinstance(error, (Mapping, str, list)):  # an object, and so what stands in it
+    if not isinstance(error, (Mapping, str, list)):  # an object: read its body
         names = (*_TEXTS, *_CODES)
         error = {name: found for name in names if (found := _get(error, name))}
     return _of_body({"error": error})
@@ -111,7 +111,7 @@ def _of_exception(error: BaseException) -> Failure:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception, what it says caused it, and the members of a group."""
+    """Yield an exception, its causes, and the members of a group."""
     waiting, seen = [error], set[int]()
     while waiting and len(seen) < DEEPEST * 2:
         now = waiting.pop(0)
@@ -159,7 +159,7 @@ def _text(error: BaseException) -> str:
 
 
 def _of_body(body: Any) -> Failure:
-    """Read the JSON of an error: its words, codes and status, wherever a gateway put them."""
+    """Read the JSON of an error: message, codes and status, at any depth of gateway wrapping."""
     texts, codes = list[str](), list[str]()
     statuses, limits = list[int](), list[int]()
     if isinstance(body, (str, bytes)):
@@ -181,7 +181,7 @@ def _of_body(body: Any) -> Failure:
 
 
 def _objects(value: Any, depth: int) -> Iterator[Mapping[Any, Any]]:
-    """Yield an object and those in it that may hold an error; text that is JSON is read too."""
+    """Yield an object and its members that may hold an error; JSON in strings is parsed too."""
     if isinstance(value, str):
         value = _parse(value)
     if isinstance(value, Mapping):
@@ -195,7 +195,7 @@ def _objects(value: Any, depth: int) -> Iterator[Mapping[Any, Any]]:
 
 
 def _parse(text: str | bytes) -> Any:
-    """Return the JSON value of a text that is an object or a list, else None."""
+    """Return the JSON object or list in a text, else None."""
     if len(text) > LONGEST or _string(text).lstrip()[:1] not in ("{", "["):
         return None
     try:
@@ -208,7 +208,7 @@ def _parse(text: str | bytes) -> Any:
 
 
 def _stop(response: Any) -> str:
-    """Return why a model stopped, in the provider's word."""
+    """Return the provider's stop reason."""
     choice = _item(_get(response, "choices")) or _item(_get(response, "candidates"))
     around = _get(response, "response_metadata") or _get(response, "incomplete_details")
     found = (_first(holder, *_STOPS) for holder in (response, choice, around))
@@ -217,10 +217,10 @@ def _stop(response: Any) -> str:
 
 def _usage(response: Any) -> Usage | None:
     """
-    Return what an answer reports, in tokens.
+    Return the usage that an answer reports, in tokens.
 
-    Some count what was cached within the input and some beside it: OpenAI and Gemini name a part
-    of the whole in the details, Anthropic names what is added.
+    Some providers include cached tokens in the input and some do not: the details of OpenAI and
+    Gemini are part of the total, those of Anthropic are added to it.
     """
     found = _first(response, "usage", "usage_metadata", "usageMetadata")
     if isinstance(found, Usage):
@@ -235,7 +235,7 @@ def _usage(response: Any) -> Usage | None:
 
 
 def _get(holder: Any, name: str) -> Any:
-    """Return a member of an object or a mapping, None when it has none or raises."""
+    """Return a member of an object or a mapping, None if it is missing or raises."""
     if isinstance(holder, Mapping):
         return holder.get(name)
     try:
@@ -259,7 +259,7 @@ def _count(holder: Any, names: Sequence[str]) -> int | None:
 
 
 def _whole(value: Any) -> int | None:
-    """Return a number that is whole and not negative, None for anything else."""
+    """Return a non-negative integer, None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         return None
     return value

@@ -1,4 +1,4 @@
-"""Sending a request and reading the answer, whole or as a stream, with retries; knows stamina."""
+"""Sending a request and reading the answer, whole or as a stream, with retries by stamina."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from foldline.redaction import SHORTEST, redact_json, without
 
 Result = TypeVar("Result")
 
-# stamina logs every pause; where nobody has set up logging, it must not write to the terminal.
+# stamina logs every pause; without configured logging, it must not write to the terminal.
 logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 FIRST, LONGEST, JITTER = 0.5, 8.0, 0.5
-"""Seconds: the first pause, the longest, and what is added to each at random."""
+"""Seconds: the first pause, the longest, and the random jitter added to each."""
 
 SPREAD: Final = 0.05
-"""A wait that the provider demands is kept at least so long, in seconds."""
+"""Minimum wait when the provider requests one, in seconds."""
 
 
 @dataclass(slots=True)
 class RetryBudget:
     """
-    How many requests may still be made, until when, and how many were.
+    The remaining requests of a completion and its deadline.
 
     ``deadline`` is on the clock of `time.monotonic`; ``made`` counts the requests, ``error`` is
-    the last one that was not the deadline.
+    the last error other than a timeout.
     """
 
     attempts: int
@@ -55,7 +55,7 @@ class RetryBudget:
     error: ModelError | None = None
 
     def delay(self, error: Exception) -> bool | float:
-        """Return whether to retry, or the seconds to wait where the provider says so."""
+        """Return whether to retry, or the seconds to wait if the provider requests a wait."""
         if not isinstance(error, ModelError):
             return False
         if error.code != TIMEOUT:
@@ -65,20 +65,20 @@ class RetryBudget:
             return False
         if error.wait is None:
             return True
-        # Waiting until there is no time left to ask would only delay the error.
+        # Waiting until no time is left for a request would only delay the error.
         return max(error.wait, SPREAD) if error.wait < left else False
 
 
 async def retry(work: Callable[[], Awaitable[Result]], budget: RetryBudget) -> Result:
     """
-    Await work until it succeeds.
+    Retry work until it succeeds.
 
     Args:
         work: Sends one request; raises `ModelError`, whose ``retry`` and ``wait`` decide.
-        budget: How often, and until when.
+        budget: The number of requests and the deadline.
 
     Raises:
-        ModelError: The last one, when there is no try or no time left.
+        ModelError: The last error, if no attempt or no time is left.
     """
     pauses = stamina.retry_context(
         on=budget.delay,
@@ -97,7 +97,7 @@ async def retry(work: Callable[[], Awaitable[Result]], budget: RetryBudget) -> R
     except (TimeoutError, ModelError) as error:
         if isinstance(error, ModelError) and error.code != TIMEOUT:
             raise
-        # The deadline came: what went wrong before it says more.
+        # The deadline passed: the error before it is more informative.
         late = error if isinstance(error, ModelError) else None
         raise budget.error or late or timeout_error() from None
     raise AssertionError("stamina ends with a result or an error")
@@ -105,10 +105,10 @@ async def retry(work: Callable[[], Awaitable[Result]], budget: RetryBudget) -> R
 
 class SecretFilter:
     """
-    Holds back the end of a piece for as long as a key may begin there.
+    Redacts keys from a stream, holding back the end of a piece that may be the start of a key.
 
     Args:
-        keys: What must not be shown.
+        keys: The keys to redact.
     """
 
     def __init__(self, keys: Iterable[str]) -> None:
@@ -116,7 +116,7 @@ class SecretFilter:
         self._held: Delta | None = None
 
     def filter(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
-        """Yield pieces without keys; an end that may begin one comes with a later piece."""
+        """Yield pieces without keys; a possible start of one is yielded with a later piece."""
         for piece in deltas:
             if not self._keys:
                 yield piece
@@ -134,13 +134,13 @@ class SecretFilter:
                 yield replace(delta, text=text[:end])
 
     def flush(self) -> Iterator[Delta]:
-        """Yield what is held back at the end."""
+        """Yield the text held back at the end."""
         if self._held is not None:
             yield self._held
             self._held = None
 
     def _count_begun(self, text: str) -> int:
-        """Return how many characters at the end of a text may begin a key."""
+        """Return the number of characters at the end of a text that may start a key."""
         longest = 0
         for key in self._keys:
             for size in range(min(len(key) - 1, len(text)), longest, -1):
@@ -152,7 +152,7 @@ class SecretFilter:
 
 @frozen
 class Sender:
-    """A way to one provider: its protocol, its endpoint, and the connections to it."""
+    """Sends requests to one provider: its protocol, its endpoint, and its connections."""
 
     protocol: ProviderProtocol
     endpoint: Endpoint
@@ -181,9 +181,9 @@ class Sender:
         self, request: CompletionRequest, budget: RetryBudget
     ) -> AsyncGenerator[Delta | Completion, None]:
         """
-        Send a request and yield the pieces of the answer, and at last the whole.
+        Send a request and yield the pieces of the answer, and finally the whole.
 
-        Only what goes wrong before the response begins is tried again.
+        Only failures before the start of the response are retried.
 
         Raises:
             ModelError: There is no answer, or it broke off.
@@ -202,7 +202,7 @@ class Sender:
             response = await self._retry(once, budget)
             try:
                 if "text/event-stream" not in response.headers.get("content-type", ""):
-                    # Servers that cannot stream answer whole.
+                    # Servers that cannot stream return the whole answer.
                     done = self._read(_object(await response.whole()))
                 else:
                     assembler = self.protocol.assembler()
@@ -225,7 +225,7 @@ class Sender:
             raise self._clean(error) from None
 
     def _read(self, body: dict[str, Any]) -> Completion:
-        """Read an answer; a server that echoes the key must not bring it into a conversation."""
+        """Read an answer; a key echoed by the server must not enter the conversation."""
         return self.protocol.read(without(body, self.endpoint.keys_to_redact()))
 
     def _outgoing(self, request: CompletionRequest) -> Outgoing:
@@ -244,7 +244,7 @@ class Sender:
             **self.protocol.headers(self.endpoint.key.reveal()),
             **{name.lower(): value.reveal() for name, value in self.endpoint.headers.items()},
         }
-        # Half a surrogate pair is no character; no server would take it.
+        # A lone surrogate is not a character: no server would accept it.
         body = text.encode("utf-8", "replace")
         return Outgoing(self.endpoint.url(self.protocol.path), headers, body)
 

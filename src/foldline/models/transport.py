@@ -1,4 +1,4 @@
-"""HTTP: the one file that knows httpx2."""
+"""HTTP transport: the only file that imports httpx2."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from foldline.models.errors import timeout_error
 Result = TypeVar("Result")
 
 Headers: TypeAlias = Sequence[tuple[bytes, bytes]]
-"""Names and values as they stand on the wire, in order."""
+"""Header names and values as on the wire, in order."""
 
 LARGEST: Final = 32 << 20
-"""The most of a response that is taken in, in bytes."""
+"""Maximum size of a response, in bytes."""
 
 CONNECT: Final = 10.0
-"""Seconds that a connection may take to be made."""
+"""Timeout for opening a connection, in seconds."""
 
 HOPS: Final = 3
-"""Redirects that are followed, within the same host."""
+"""Maximum number of redirects, within the same host."""
 
 MOVED: Final = frozenset({301, 302, 303, 307, 308})
 
 
 @frozen
 class Outgoing:
-    """A POST request; ``headers`` may hold a key, which is why they are not shown."""
+    """A POST request; ``headers`` may hold a key and are not part of its repr."""
 
     url: str
     headers: Mapping[str, str]
@@ -58,7 +58,7 @@ class Outgoing:
 
 @frozen
 class Incoming:
-    """A response whose body is still to come; the names of headers are in lower case."""
+    """A response whose body is not read yet; header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -70,7 +70,7 @@ class Incoming:
 
 
 class Transport:
-    """Connections, kept open between requests; one set of them for every event loop."""
+    """Connection pools, one for every event loop, kept open between requests."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -79,14 +79,14 @@ class Transport:
     @asynccontextmanager
     async def open(self, request: Outgoing, deadline: float) -> AsyncIterator[Incoming]:
         """
-        Send a request, and close its connection if the body is not read to its end.
+        Send a request, and close its connection if the body is not read to the end.
 
         Args:
-            request: What to send; a redirect is followed only within its host.
-            deadline: When to give up, on the clock of `time.monotonic`.
+            request: The request; a redirect is followed only within its host.
+            deadline: The deadline, on the clock of `time.monotonic`.
 
         Raises:
-            ModelError: There was no response, or too much of it.
+            ModelError: There was no response, or it was too large.
         """
         response = await _in_time(self._send(request), deadline)
         try:
@@ -106,7 +106,7 @@ class Transport:
             target = redirect_within(url, response.headers.get("location", ""))
             status = response.status_code
             if status < 307 or not target:
-                why = "The provider redirects elsewhere, and the key is not taken there."
+                why = "The provider redirects to another host, which is not sent the key."
                 hint = "Check the base URL."
                 raise ModelError(why, status=status, code="redirect", hint=hint)
             url = target
@@ -115,7 +115,7 @@ class Transport:
     def _pool(self) -> httpx2.AsyncClient:
         loop = asyncio.get_running_loop()
         with self._guard:
-            # A loop that is closed has taken its connections along.
+            # The connections of a closed loop are closed too.
             self._pools = {each: p for each, p in self._pools.items() if not each.is_closed()}
             pool = self._pools.get(loop)
             if pool is None or pool.is_closed:
@@ -132,7 +132,7 @@ class Transport:
             await pool.aclose()
 
     def close(self) -> None:
-        """Close the connections that were made for programs that do not await."""
+        """Close the connections of blocking programs."""
         with self._guard:
             used = blocking_loop() in self._pools
         if used:
@@ -140,7 +140,7 @@ class Transport:
 
 
 def redirect_within(url: str, location: str) -> str:
-    """Return where a redirect leads, "" unless that has the same scheme, host and port."""
+    """Return the target of a redirect, "" unless it has the same scheme, host and port."""
     try:
         target = httpx2.URL(url).join(location)
         stays = httpx2.Origin(url) == httpx2.Origin(target) and not target.userinfo
@@ -151,14 +151,14 @@ def redirect_within(url: str, location: str) -> str:
 
 @cache
 def _ssl_context() -> ssl.SSLContext:
-    """Return the certificates that are trusted; reading them takes 50 ms, so it is done once."""
+    """Return the trusted certificates, cached: loading them takes 50 ms."""
     return httpx2.create_ssl_context()
 
 
 async def _chunks(response: httpx2.Response, deadline: float) -> AsyncGenerator[bytes, None]:
     coding = response.headers.get("content-encoding", "identity").lower()
     if coding not in ("", "identity"):
-        # Compressed bytes would have to be unpacked before they can be measured.
+        # The size of compressed bytes is not known before they are decompressed.
         raise ModelError(f"The answer is compressed ({coding[:20]}), which was not requested.")
     size = 0
     raw = response.aiter_raw()
@@ -174,7 +174,7 @@ async def _chunks(response: httpx2.Response, deadline: float) -> AsyncGenerator[
 
 
 async def _in_time(work: Awaitable[Result], deadline: float) -> Result:
-    """Await what the network does, until the deadline; its errors become ours."""
+    """Await network work until the deadline, and convert its errors to `ModelError`."""
     left = deadline - monotonic()
     try:
         async with asyncio.timeout(max(0.0, left)):
@@ -182,26 +182,26 @@ async def _in_time(work: Awaitable[Result], deadline: float) -> Result:
     except TimeoutError:
         raise timeout_error() from None
     except httpx2.ConnectTimeout:
-        words = f"No connection was made in {CONNECT:.0f} seconds."
-        raise ModelError(words, code="connection", retry=True) from None
+        why = f"No connection was made in {CONNECT:.0f} seconds."
+        raise ModelError(why, code="connection", retry=True) from None
     except (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, httpx2.InvalidURL) as error:
         raise ModelError(f"The request cannot be sent: {type(error).__name__}.") from None
     except httpx2.TransportError as error:
         # Not chained: the error holds the request, and with it the key.
-        words = f"The connection failed: {type(error).__name__}"
+        why = f"The connection failed: {type(error).__name__}"
         if isinstance(error, httpx2.ConnectError) and str(error):
-            words += f": {error}"
-        raise ModelError(words, code="connection", retry=True) from None
+            why += f": {error}"
+        raise ModelError(why, code="connection", retry=True) from None
 
 
 async def read_events(
     chunks: AsyncGenerator[bytes, None],
 ) -> AsyncGenerator[ServerSentEvent, None]:
-    """Yield the server-sent events of a body as they arrive; one that is cut off is left out."""
-    # The bytes are not those of a response of httpx2: they are bounded in size and time, or kept
-    # by the proxy. Its reader of events takes nothing else, and insists on the content type and,
-    # for its errors, on a request. Events are UTF-8 whatever a header says, and a byte order mark
-    # before them belongs to none: hence the charset.
+    """Yield the server-sent events of a body as they arrive, without a truncated last one."""
+    # The event reader of httpx2 accepts only its own responses, with a content type and, for its
+    # errors, a request; these bytes come from a stream bounded in size and time, or from the
+    # proxy. Events are UTF-8 whatever the header says, and a byte order mark before them is
+    # ignored: hence the charset.
     response = httpx2.Response(
         200,
         headers={"content-type": "text/event-stream; charset=utf-8-sig"},
@@ -214,16 +214,16 @@ async def read_events(
                 yield ServerSentEvent("" if event.event == "message" else event.event, event.data)
 
 
-# --- passing on ----------------------------------------------------------------------------
+# --- relaying ------------------------------------------------------------------------------
 
 
 @frozen
 class Passed:
     """
-    An answer that is passed on as it arrives.
+    An answer that is relayed as it arrives.
 
-    ``chunks`` yields the bytes of the body as they came, compressed if they were; it raises
-    ModelError when the connection breaks off or nothing comes for too long.
+    ``chunks`` yields the raw bytes of the body, compressed if they were; it raises ModelError if
+    the connection breaks or is silent for too long.
     """
 
     status: int
@@ -234,14 +234,14 @@ class Passed:
 
 class Relay:
     """
-    Passes requests of others on, byte for byte, and their answers as they arrive.
+    Relays requests of clients byte for byte, and their answers as they arrive.
 
-    It follows no redirect, keeps no cookie, adds no header but those that frame a request, and
-    tries nothing again.
+    It follows no redirects, keeps no cookies, adds no headers except for framing, and does not
+    retry.
 
     Args:
-        connections: The most that are open at once.
-        silence: Seconds without a byte after which an answer is given up.
+        connections: Maximum number of open connections.
+        silence: Read timeout: seconds without a byte after which an answer is aborted.
     """
 
     def __init__(self, *, connections: int, silence: float) -> None:
@@ -256,13 +256,13 @@ class Relay:
         self, method: str, url: str, headers: Headers, body: bytes | AsyncIterator[bytes]
     ) -> Passed:
         """
-        Send a request and return its answer as soon as that begins.
+        Send a request and return its answer as soon as it begins.
 
         Args:
-            method: Such as "POST".
-            url: With its query.
-            headers: As they are sent; with keys, so that no error shows them.
-            body: All of it, or its pieces as they arrive.
+            method: The HTTP method, such as "POST".
+            url: The URL with its query.
+            headers: The headers to send; they hold keys, so no error contains them.
+            body: The whole body, or its pieces as they arrive.
 
         Raises:
             ModelError: There was no answer; ``code`` is "connection" or "timeout".
@@ -286,12 +286,12 @@ async def _raw(response: httpx2.Response) -> AsyncIterator[bytes]:
 
 @contextmanager
 def _explain() -> Iterator[None]:
-    """Turn what the network raises into our errors, without the request that it holds."""
+    """Convert network errors to `ModelError`, without the request that they hold."""
     try:
         yield
     except httpx2.TimeoutException as error:
-        words = f"The provider did not answer in time: {type(error).__name__}."
-        raise ModelError(words, code="timeout", retry=True) from None
+        why = f"The provider did not answer in time: {type(error).__name__}."
+        raise ModelError(why, code="timeout", retry=True) from None
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
-        words = f"The connection to the provider failed: {type(error).__name__}."
-        raise ModelError(words, code="connection", retry=True) from None
+        why = f"The connection to the provider failed: {type(error).__name__}."
+        raise ModelError(why, code="connection", retry=True) from None

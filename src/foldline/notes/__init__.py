@@ -1,5 +1,5 @@
 """
-Structured notes: Markdown files that people edit, with levels, a search, and a graph of tasks.
+Structured notes: Markdown files that people can edit, with levels, search, and a task graph.
 
     from foldline.notes import Notes
     notes = Notes.open("project_notes")

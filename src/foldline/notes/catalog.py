@@ -1,16 +1,16 @@
 """
-What is in the folder now: every note without its content, kept in step with the files.
+The catalog of a folder: every note without its content, kept in sync with the files.
 
-The files are the truth. A look compares the stamps of files with those they were read at, and
-reads those that differ; a digest shows whether they really do. A file so young that it could
-change again without a new stamp is read once more. A file that is put in the place of another has
-a new inode, and changes the stamp of the folder; both are cheap to see. A file that is edited in
-place shows it only in its own stamp: in a small folder all of them are compared at each look, in a
-large one a part of them in turn, and all of them after a pause.
+The files are the source of truth. A refresh compares the stamps of files with those at the last
+read, and reads files that differ; a digest tells real changes. A file so recent that it could
+change again within the same stamp is read once more. A replaced file has a new inode, and changes
+the stamp of the folder; both are cheap to check. A file edited in place changes only its own
+stamp: in a small folder all of them are compared at each refresh, in a large one a rotating part
+of them, and all of them after a pause.
 
-What was read is kept for the next process, in a cache that may be lost at any time. It never says
-what a note is: a row counts only as long as the stamp of its file is the one in the row. A file
-that is no such cache, or cannot be used, is as good as none.
+The catalog is cached for the next process, in a file that may be deleted at any time. The cache
+never overrides a note: a row is valid only while its file has the stamp in the row. A cache file
+that is invalid or unusable is ignored.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from foldline.relevance.terms import TERMS_VERSION, terms
 from foldline.sqlite import Schema, SqliteDatabase
 
 PATIENCE: Final = 2.0
-"""Seconds to wait for another process; without the cache things are slower, not wrong."""
+"""The timeout for another process in seconds; without the cache, loading is only slower."""
 
 _FILES: Final = """
 CREATE TABLE files (name TEXT PRIMARY KEY, inode INTEGER, size INTEGER, modified INTEGER,
                     changed INTEGER, digest TEXT, fields TEXT, terms TEXT) WITHOUT ROWID
 """
 
-# A file with other terms has another mark, so that it is created again.
+# The mark depends on the version of terms, so that a cache with other terms is created again.
 _MARK: Final = crc32(f"foldline notes {TERMS_VERSION}".encode()) & 0x7FFFFFFF
 SCHEMA: Final = Schema(_MARK, ((_FILES,),), "cache of notes")
 
@@ -51,9 +51,9 @@ SCHEMA: Final = Schema(_MARK, ((_FILES,),), "cache of notes")
 @frozen
 class CatalogEntry:
     """
-    A note in the folder, as it was read.
+    A note as it was last read.
 
-    ``fields`` is the front matter of its file, ``terms`` all that it says, cut for searching.
+    ``fields`` is the front matter of its file, ``terms`` its text, tokenized for searching.
     """
 
     name: str
@@ -76,7 +76,7 @@ class CatalogCache:
         self._path = path
 
     def rows(self) -> dict[str, CatalogEntry]:
-        """Return everything that is kept, by the names of the files; nothing if it is unusable."""
+        """Return all cached rows by file name; empty if the cache is unusable."""
         try:
             with contextlib.closing(self._open()) as database, database.reading() as connection:
                 found = connection.execute(
@@ -89,7 +89,7 @@ class CatalogCache:
             return {}
 
     def keep(self, rows: Iterable[CatalogEntry], removed: Iterable[str]) -> None:
-        """Keep rows, and forget files that are gone; if it fails, nothing is lost."""
+        """Write rows, and delete those of removed files; errors are ignored."""
         # A name that is not valid Unicode, or an inode beyond 63 bits, is read again each time.
         with (
             contextlib.suppress(StoreError),
@@ -113,39 +113,39 @@ class CatalogCache:
         return SqliteDatabase(self._path, SCHEMA, patience=PATIENCE)
 
     def _discard(self) -> None:
-        """Remove a file that is no cache; one that is only busy stays."""
+        """Remove an invalid cache file; one that is only busy stays."""
         for end in ("", "-wal", "-shm"):
             with contextlib.suppress(OSError):
                 self._path.with_name(self._path.name + end).unlink()
 
 
 def _entry(row: Sequence[Any]) -> CatalogEntry | None:
-    """Return what a row says; None where it is of no note, so that its file is read."""
+    """Convert a row; None if it is not a valid note, so that its file is read."""
     name, *stamp, digest, head, terms = row
     fields = dict(json.loads(head))
     read = Stamp(*map(int, stamp))
     try:
         metadata = to_metadata(fields)
-    except BrokenNote:  # another version that knows other notes may share the cache
+    except BrokenNote:  # another version with other fields may share the cache
         return None
     return CatalogEntry(str(name), read, str(digest), fields, str(terms), metadata)
 
 
 COMPARE_ALL: Final = 2_000
-"""Files whose stamps are all compared at each look; comparing one costs 2 to 4 µs."""
+"""The number of files up to which all stamps are compared; comparing one costs 2 to 4 µs."""
 
 TURN: Final = 1_000
-"""Files of a larger folder whose stamps are compared at each look."""
+"""The number of files of a larger folder whose stamps are compared at each refresh."""
 
 FULL_AFTER: Final = 2.0
-"""Seconds without a look, after which all are compared."""
+"""The seconds without a refresh after which all are compared."""
 
 YOUNG: Final = 50_000_000
-"""Nanoseconds in which some systems give two changes the same time."""
+"""The nanoseconds within which some file systems give two changes the same time."""
 
 
 def is_young(changed: int, read_at: int) -> bool:
-    """Return True if what changed at a time may have changed again since, unseen by its stamp."""
+    """Return True if a file may have changed again since, with the same stamp."""
     return changed > read_at - YOUNG
 
 
@@ -154,14 +154,14 @@ class FolderWatch:
     Watches the files of a folder.
 
     Args:
-        folder: Which folder.
-        ending: How the names of the files end.
-        most: Files that are looked at.
+        folder: The folder.
+        ending: The suffix of the file names.
+        most: The maximum number of files.
     """
 
     def __init__(self, folder: Folder, ending: str, most: int) -> None:
         self._folder, self._ending, self._most = folder, ending, most
-        self._looked_at = float("-inf")
+        self._checked_at = float("-inf")
         self._folder_stamp: Stamp | None = None
         self._queue: list[str] = []
         self._stamps: dict[str, Stamp] = {}
@@ -169,7 +169,7 @@ class FolderWatch:
         self.full = False
 
     def remember(self, name: str, stamp: Stamp, read_at: int) -> None:
-        """Remember with which stamp a file was read, and when."""
+        """Record the stamp at which a file was read, and the time."""
         self._stamps[name] = stamp
         if is_young(stamp.changed, read_at):
             self.young.add(name)
@@ -182,9 +182,9 @@ class FolderWatch:
         self.young.discard(name)
 
     def changes(self) -> tuple[dict[str, Stamp], set[str]]:
-        """Return the stamps of files that changed, are new or young; and the names of the gone."""
-        now, before = time.monotonic(), self._looked_at
-        self._looked_at = now
+        """Return the stamps of changed, new or recent files, and the names of removed files."""
+        now, before = time.monotonic(), self._checked_at
+        self._checked_at = now
         moved, known = self._has_moved(), self._stamps
         if now - before > FULL_AFTER or len(known) <= COMPARE_ALL:
             present = dict(islice(self._folder.stamps(self._ending), self._most))
@@ -206,14 +206,14 @@ class FolderWatch:
         return self._differing(present), removed
 
     def _has_moved(self) -> bool:
-        """Return True if the folder itself changed since the last look, or may have."""
+        """Return True if the folder itself changed, or may have, since the last refresh."""
         stamp, read_at = self._folder.own_stamp(), time.time_ns()
         same = stamp == self._folder_stamp
         self._folder_stamp = None if is_young(stamp.changed, read_at) else stamp
         return not same
 
     def _turn(self) -> Iterator[str]:
-        """Take the files whose turn it is."""
+        """Yield the next files of the rotation."""
         if not self._queue:
             self._queue = list(self._stamps)
         turn, self._queue = self._queue[:TURN], self._queue[TURN:]
@@ -227,7 +227,7 @@ class FolderWatch:
 ENDING: Final = ".md"
 
 KEPT_AT: Final = 200
-"""From so many files that were read again on, the cache is written."""
+"""The number of files read again after which the cache is written."""
 
 
 class Catalog:
@@ -235,17 +235,17 @@ class Catalog:
     The notes of a folder; not for several threads at once.
 
     Args:
-        folder: Where the files are.
-        cache: Where to keep what was read.
-        largest: Bytes that a note may have.
-        most: Files that are looked at.
+        folder: The folder of the files.
+        cache: The cache.
+        largest: The maximum size of a note in bytes.
+        most: The maximum number of files.
     """
 
     def __init__(self, folder: Folder, cache: CatalogCache, largest: int, most: int) -> None:
         self._folder, self._cache = folder, cache
         self._largest = largest
         self._watch = FolderWatch(folder, ENDING, most)
-        # What was read of each file; of one that is no note, why.
+        # The entry of each file, or the reason why it is not a note.
         self._seen: dict[str, CatalogEntry | str] = {}
         self._unkept: set[str] = set()
         self._loaded = self._was_full = False
@@ -253,7 +253,7 @@ class Catalog:
         self.troubles: tuple[SkippedFile, ...] = ()
 
     def refresh(self) -> Mapping[str, CatalogEntry]:
-        """Bring the catalog in step with the files; return the notes by their ids."""
+        """Synchronize the catalog with the files; return the notes by their ids."""
         first = not self._loaded
         if first:
             self._load()
@@ -268,7 +268,7 @@ class Catalog:
         return self.entries
 
     def keep(self) -> None:
-        """Write to the cache what is not there yet."""
+        """Write new entries to the cache."""
         old_enough = (self._seen.get(name) for name in self._unkept - self._watch.young)
         rows = [row for row in old_enough if isinstance(row, CatalogEntry)]
         removed = [name for name in self._unkept if name not in self._seen]
@@ -291,7 +291,7 @@ class Catalog:
         return self._seen.pop(name, None) is not None
 
     def _read(self, name: str) -> bool:
-        """Read a file; return True if it says something else than before."""
+        """Read a file; return True if its content changed."""
         before, read_at = self._seen.get(name), time.time_ns()
         try:
             data, stamp = self._folder.read(name, self._largest)
@@ -308,7 +308,7 @@ class Catalog:
         return same is None
 
     def _resolve_ids(self) -> None:
-        """Make entries and troubles of what was seen; the older of two files keeps an id."""
+        """Update entries and troubles from the files; the older of two files keeps an id."""
         entries: dict[str, CatalogEntry] = {}
         troubles: list[SkippedFile] = []
         for name, seen in sorted(self._seen.items()):
@@ -322,12 +322,12 @@ class Catalog:
                 troubles.append(SkippedFile(other.name, f"it has the same id as {kept.name}"))
         self._was_full = self._watch.full
         if self._was_full:
-            troubles.append(SkippedFile(".", "it has more files than are looked at"))
+            troubles.append(SkippedFile(".", "it has more files than the limit"))
         self.entries, self.troubles = entries, tuple(troubles)
 
 
 def _parse(name: str, data: bytes, stamp: Stamp, digest: str) -> CatalogEntry | str:
-    """Return what a file says, or why it is no note."""
+    """Parse a file; return the reason if it is not a note."""
     try:
         page = parse_file(data)
         metadata = to_metadata(page.fields)
@@ -338,7 +338,7 @@ def _parse(name: str, data: bytes, stamp: Stamp, digest: str) -> CatalogEntry | 
 
 
 def _words(metadata: NoteMetadata, body: str) -> Iterator[str]:
-    """Cut what a note says; its title counts twice, its tags once."""
+    """Tokenize a note; its title counts twice, its tags once."""
     title = terms(metadata.title)
     yield from title
     yield from title
@@ -347,6 +347,6 @@ def _words(metadata: NoteMetadata, body: str) -> Iterator[str]:
 
 
 def _choose_note(first: CatalogEntry, second: CatalogEntry) -> tuple[CatalogEntry, CatalogEntry]:
-    """Of two files with one id, the one that is named after it is the note."""
+    """Order two files with one id: the file named after the id is the note."""
     named = first.metadata.id in first.name or second.metadata.id not in second.name
     return (first, second) if named else (second, first)

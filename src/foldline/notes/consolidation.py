@@ -1,8 +1,8 @@
 """
-Carrying out what is planned for levels, so that all of it can be undone.
+Carry out consolidation plans so that each can be undone.
 
-A record with the plan is written first. A merged note gets the lines that it did not have, with
-where they come from, before its sources go to the trash: a crash in between leaves both.
+A record of the plan is written first. A merged note gets its missing lines, with their origin,
+before its sources move to the trash: a crash in between leaves both.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _WORD: Final = re.compile(r"[0-9A-Za-z_-]{8,64}")
 @frozen
 class Consolidation:
     """
-    What was done, and under which id it is undone.
+    A consolidation that was carried out, with the id to undo it.
 
-    ``versions`` holds, of every note that was changed, the number of what it was before.
+    ``versions`` holds the earlier version number of every changed note.
     """
 
     id: str
@@ -50,16 +50,16 @@ class Consolidation:
     undone: bool = False
 
     def now(self, id: str) -> str:  # noqa: A002  # of a note
-        """Return the id of a note after this: its own, or that of what it was merged into."""
+        """Return the id of a note after this: its own, or that of the note it was merged into."""
         return next((merge.into for merge in self.plan.merges if id in merge.sources), id)
 
 
 @frozen
 class UndoReport:
     """
-    What was undone: notes that are as they were, notes that came back from the trash.
+    The result of an undo: reverted notes, and notes restored from the trash.
 
-    ``kept`` are those that somebody changed since; they stay, and their history has the old text.
+    ``kept`` are notes that changed since; they stay, and their history has the old text.
     """
 
     reverted: tuple[str, ...]
@@ -72,8 +72,8 @@ class Consolidator:
     Consolidates the notes of a store.
 
     Args:
-        store: Where they are.
-        settings: When, and how.
+        store: The store of the notes.
+        settings: The thresholds.
     """
 
     def __init__(self, store: NoteStore, settings: LevelSettings) -> None:
@@ -83,7 +83,7 @@ class Consolidator:
 
     @property
     def due(self) -> bool:
-        """Whether enough temporary notes were made since the last time."""
+        """Return True if enough temporary notes were created since the last time."""
         last = next((name for name in reversed(self._names())), "")
         since = ulid_milliseconds(last.removesuffix(ENDING)) or 0
         made = (
@@ -94,13 +94,13 @@ class Consolidator:
         return sum(at > since for at in made) >= self.settings.threshold
 
     def plan(self) -> ConsolidationPlan:
-        """Return what would be done now; nothing is changed."""
+        """Return the current plan; nothing is changed."""
         entries = self._store.refresh()
         terms = [NoteTerms(one.metadata, frozenset(one.terms.split())) for one in entries.values()]
         return plan_levels(terms, self._count_citations(entries), self.settings, self._store.now())
 
     def carry_out(self) -> Consolidation:
-        """Plan, and do it; it is recorded even where there is nothing to do."""
+        """Plan and consolidate; this is recorded even if there is nothing to do."""
         with self._store.locked():
             plan, entries = self.plan(), self._store.refresh()
             changed = [*(m.into for m in plan.merges), *(p.id for p in plan.promotions)]
@@ -121,12 +121,12 @@ class Consolidator:
             return done
 
     def past(self) -> tuple[Consolidation, ...]:
-        """Return what was done, the newest first."""
+        """Return past consolidations, the newest first."""
         return tuple(self._record(name) for name in reversed(self._names()))
 
     def undo(self, id: str) -> UndoReport:  # noqa: A002  # of the consolidation
         """
-        Undo a consolidation, also one that a crash left half done.
+        Undo a consolidation, even one that a crash interrupted.
 
         Raises:
             InputError: There is no consolidation with this id.
@@ -150,7 +150,7 @@ class Consolidator:
     # --- steps ----------------------------------------------------------------------------
 
     def _merge(self, merge: Merge, promotion: Promotion | None) -> bool:
-        """Merge notes; False if that cannot be, as when they are too large for one."""
+        """Merge notes; return False if that is impossible, as when they are too large for one."""
 
         def change(note: Note) -> Note:
             return replace(
@@ -181,7 +181,7 @@ class Consolidator:
         return True
 
     def _revert(self, one: str, number: int) -> bool | None:
-        """Bring back a version; False if the note changed since, None if it is what it was."""
+        """Restore a version; return False if the note changed since, None if it is unchanged."""
         before = next((v.note for v in self._store.versions(one) if v.number == number), None)
         try:
             now = self._store.read(one)
@@ -205,11 +205,11 @@ class Consolidator:
         except (ValueError, KeyError, TypeError, RecursionError, BrokenNote, OSError) as error:
             raise StoreError(
                 f"The record {name} of a consolidation is damaged.",
-                hint="The notes themselves are not; the trash has what was merged.",
+                hint="The notes themselves are intact; merged notes are in the trash.",
             ) from error
 
     def _count_citations(self, entries: Mapping[str, CatalogEntry]) -> Counter[str]:
-        """Count how many other notes name each note; ids are terms of what they say."""
+        """Count the other notes that cite each note; ids are terms of their text."""
         by_term = {one.lower(): one for one in entries}
         cited: Counter[str] = Counter()
         for entry in entries.values():
@@ -219,7 +219,7 @@ class Consolidator:
 
 
 def merged_content(note: Note, sources: Iterable[Note]) -> str:
-    """Return what a note says, and of its sources the lines that it lacks, with their origin."""
+    """Return the content of a note plus the missing lines of its sources, with their origin."""
     content = note.content
     for source in sources:
         there = {line.strip() for line in content.splitlines()}
@@ -233,7 +233,7 @@ def merged_content(note: Note, sources: Iterable[Note]) -> str:
 
 
 def as_before(now: NoteMetadata, before: Note) -> Note:
-    """Return an earlier version of a note, to be written after the present one."""
+    """Return an earlier version of a note, to be written as the next version."""
     return replace(before, id=now.id, version=now.version, created_at=now.created_at)
 
 

@@ -1,12 +1,13 @@
 """
-What becomes of notes that were made for the moment: merged, promoted, or expired.
+Plan the consolidation of temporary notes: merge, promote, or expire.
 
-A plan is made from what the notes say, without a model, and can be read before it is carried out:
+A plan is made from the text of the notes, without a model, and can be read before it is carried
+out:
 
-- notes that say nearly the same become one: the one of the highest level, of these the newest;
-- a temporary note becomes one of the task if its type matters, or if it came up again;
-- a note of the task that holds what lasts, and came up again often, becomes one of the project;
-- a temporary note that nobody asked for again expires after some days.
+- near-duplicates are merged into the one of the highest level, among these the newest;
+- a temporary note is promoted to the task level if its type is important, or if it recurs;
+- a task note of a lasting type that recurs often is promoted to the project level;
+- a temporary note that is not cited expires after some days.
 """
 
 from __future__ import annotations
@@ -24,30 +25,31 @@ from foldline.notes.note import LEVELS, RELEVANCE, Level, NoteMetadata
 DAY: Final = 86_400.0
 
 AGAIN: Final = 0.1
-"""What coming up once more adds to what a note is worth."""
+"""The value that each recurrence adds to a note."""
 
 LASTING: Final = ("conclusion", "reference")
-"""Types that hold what is still true when a task is done."""
+"""Types that stay true when a task is done."""
 
 RAREST: Final = 12
-"""Notes that share none of this many of their rarest terms are not compared."""
+"""The number of rarest terms of a note; notes that share none of them are not compared."""
 
 CROWD: Final = 64
-"""A term that more notes have among their rarest tells nothing; the newest are compared."""
+"""The maximum number of notes compared for one rare term; the newest are compared."""
 
 
 @frozen
 class LevelSettings:
     """
-    When temporary notes are consolidated, and how.
+    Settings of the consolidation of temporary notes.
 
     Args:
-        threshold: Temporary notes made since the last time, from which on it is due.
-        automatic: Whether making a temporary note consolidates when that is due.
-        alike: The share of their terms that near-duplicates have in common.
-        promote_at: What a temporary note must be worth, from 0 to 1, to become one of the task.
-        project_after: How often what lasts must have come up again to become one of the project.
-        expire_days: Days after which a temporary note that was not promoted expires.
+        threshold: The number of new temporary notes from which a consolidation is due.
+        automatic: Consolidate when a temporary note is created and a consolidation is due.
+        alike: The share of terms that near-duplicates have in common, 0 to 1.
+        promote_at: The value, 0 to 1, from which a temporary note is promoted to the task level.
+        project_after: The number of recurrences from which a note is promoted to the project
+            level.
+        expire_days: The age in days at which an unpromoted temporary note expires.
 
     Raises:
         BudgetError: A number is out of range.
@@ -67,13 +69,13 @@ class LevelSettings:
         for name in ("alike", "promote_at"):
             if not 0 < getattr(self, name) <= 1:
                 raise BudgetError(
-                    f"{name} is {getattr(self, name)!r}, and it is more than 0 and at most 1."
+                    f"{name} is {getattr(self, name)!r}; it must be more than 0 and at most 1."
                 )
 
 
 @frozen
 class NoteTerms:
-    """A note, and the terms of what it says."""
+    """A note and the terms of its text."""
 
     metadata: NoteMetadata
     terms: frozenset[str]
@@ -81,7 +83,7 @@ class NoteTerms:
 
 @frozen
 class Merge:
-    """Notes that are taken into another one."""
+    """Notes that are merged into another one."""
 
     into: str
     sources: tuple[str, ...]
@@ -90,7 +92,7 @@ class Merge:
 
 @frozen
 class Promotion:
-    """A note that gets another level, and why."""
+    """A note that gets another level, and the reason."""
 
     id: str
     before: Level
@@ -100,7 +102,7 @@ class Promotion:
 
 @frozen
 class ConsolidationPlan:
-    """What to do; the ids of notes that expire are in ``expired``."""
+    """The merges, promotions and the ids of expired notes."""
 
     merges: tuple[Merge, ...] = ()
     promotions: tuple[Promotion, ...] = ()
@@ -114,13 +116,13 @@ def plan_levels(
     notes: Sequence[NoteTerms], cited: Mapping[str, int], settings: LevelSettings, now: datetime
 ) -> ConsolidationPlan:
     """
-    Plan what becomes of notes.
+    Plan a consolidation.
 
     Args:
         notes: All notes.
-        cited: How many other notes name each, by id.
-        settings: When, and how.
-        now: The time.
+        cited: The number of other notes that cite each, by id.
+        settings: The thresholds.
+        now: The current time.
     """
     merges = tuple(_merges(notes, settings.alike))
     merged_ids = {source for merge in merges for source in merge.sources}
@@ -146,10 +148,10 @@ def _promotion(metadata: NoteMetadata, times: int, settings: LevelSettings) -> P
     reasons = []
     if level == "temporary" and worth + 1e-9 >= settings.promote_at:
         level = "task"
-        reasons.append(f"worth {worth:.2f}: a {metadata.type} that came up again {times} times")
+        reasons.append(f"value {worth:.2f}: a {metadata.type} that recurred {times} times")
     if level == "task" and metadata.type in LASTING and times >= settings.project_after:
         level = "project"
-        reasons.append(f"a {metadata.type} lasts, and it came up again {times} times")
+        reasons.append(f"a {metadata.type} is lasting, and it recurred {times} times")
     return (
         None
         if level == metadata.level
@@ -166,11 +168,11 @@ def _is_open(metadata: NoteMetadata) -> bool:
     return metadata.status in ("pending", "running")
 
 
-# --- what says nearly the same -----------------------------------------------------------------
+# --- near-duplicates ---------------------------------------------------------------------------
 
 
 def _merges(notes: Sequence[NoteTerms], alike: float) -> Iterator[Merge]:
-    """Take each temporary note into the best of those that say nearly the same, once."""
+    """Merge each temporary note into the best of its near-duplicates, once."""
     able = [one for one in notes if one.terms and one.metadata.status is None]
     ranked = sorted(able, key=_rank, reverse=True)
     place = {one.metadata.id: at for at, one in enumerate(ranked)}
@@ -197,7 +199,7 @@ def _rank(one: NoteTerms) -> tuple[int, tuple[float, str]]:
 
 
 def _neighbours(ranked: Sequence[NoteTerms]) -> dict[str, set[int]]:
-    """Find for each note the places of those with which it shares a rare term."""
+    """Return, for each note, the positions of notes that share a rare term with it."""
     frequency = Counter(term for one in ranked for term in one.terms)
     keys = [_rare(one.terms, frequency) for one in ranked]
     having: dict[str, list[int]] = defaultdict(list)
@@ -212,17 +214,17 @@ def _neighbours(ranked: Sequence[NoteTerms]) -> dict[str, set[int]]:
 
 
 def _rare(terms: Iterable[str], frequency: Mapping[str, int]) -> list[str]:
-    """Return the rarest terms that others have too; what nobody else says joins nothing."""
+    """Return the rarest terms that other notes have, too."""
     shared = (term for term in terms if frequency[term] > 1)
     return sorted(shared, key=lambda term: (frequency[term], term))[:RAREST]
 
 
 def _likeness(one: NoteTerms, into: NoteTerms) -> float:
     """
-    Return the share of all terms of two notes of one type that both have; 0 for two types.
+    Return the Jaccard similarity of the terms of two notes of one type; 0 for different types.
 
-    A note that others were merged into says more than each of them: there it is the share of the
-    terms of the other that it has already.
+    A note that others were merged into has more terms than each of them: there it is the share of
+    the other's terms that it already has.
     """
     if one.metadata.type != into.metadata.type:
         return 0.0

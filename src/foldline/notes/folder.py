@@ -1,8 +1,8 @@
 """
-One folder, out of which no name leads, and whose files are always whole.
+Safe access to the files of one folder: no path traversal, and atomic writes.
 
 A name is a single component; links are not followed, and only regular files are read. A file is
-written beside its place, brought to the disk, and then put there in one step.
+written under a temporary name, flushed to disk, and then renamed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from foldline.notes.note import BrokenNote
 
 LONGEST_NAME: Final = 255
 PART: Final = ".writing-"
-"""How the names of files begin that are being written; a crash may leave one behind."""
+"""The prefix of temporary files; a crash may leave one behind."""
 
 LISTING: Final = "INDEX.md"
 """The page that lists the notes of a folder; it is not a note."""
 
 ABANDONED: Final = 3_600.0
-"""Seconds after which such a file is nobody's any more."""
+"""The age in seconds at which a temporary file counts as abandoned."""
 
 _NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
@@ -39,7 +39,7 @@ _READ: Final = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(
 
 
 class Stamp(NamedTuple):
-    """What changes when a file changes; times are in nanoseconds since 1970."""
+    """Values that change when a file changes; times are in nanoseconds since 1970."""
 
     inode: int
     size: int
@@ -55,10 +55,10 @@ class Stamp(NamedTuple):
 @frozen
 class Folder:
     """
-    A folder that is there, and is no link.
+    An existing folder that is not a link.
 
     Raises:
-        StoreError: It is something else, or cannot be made.
+        StoreError: It is not a folder, or cannot be created.
     """
 
     path: Path
@@ -68,32 +68,32 @@ class Folder:
             self.path.mkdir(parents=True, exist_ok=True)
             status = self.path.lstat()
         except (OSError, ValueError) as error:
-            raise _store_error(f"The folder {self.path} cannot be made", error) from error
+            raise _store_error(f"The folder {self.path} cannot be created", error) from error
         if not stat.S_ISDIR(status.st_mode):
             raise StoreError(
                 f"{self.path} is a link, not a folder.", hint="Name the folder itself."
             )
 
     def subfolder(self, name: str) -> Folder:
-        """Return a folder in this one; it is created if it is missing."""
+        """Return a subfolder; it is created if it is missing."""
         return Folder(self._at(name))
 
     def has(self, name: str) -> bool:
-        """Return True if there is anything with this name."""
+        """Return True if the name exists."""
         return os.path.lexists(self._at(name))
 
     def names(self) -> list[str]:
-        """List the names of what is in the folder, sorted."""
+        """Return the names in the folder, sorted."""
         return sorted(name for name in os.listdir(self.path) if not name.startswith(PART))  # noqa: PTH208  # names, not paths
 
     def stamps(self, ending: str) -> Iterator[tuple[str, Stamp]]:
-        """List the regular files, and links, whose names end so, with their stamps."""
+        """Yield the regular files and links with this suffix, and their stamps."""
         for entry in self._listed(ending):
             with contextlib.suppress(FileNotFoundError):
                 yield entry.name, Stamp.of(entry.stat(follow_symlinks=False))
 
     def inodes(self, ending: str) -> Iterator[tuple[str, int]]:
-        """List what `stamps` lists, only with the inodes; that is much cheaper."""
+        """Yield the files of `stamps` with their inodes only, which is much cheaper."""
         return ((entry.name, entry.inode()) for entry in self._listed(ending))
 
     def _listed(self, ending: str) -> Iterator[os.DirEntry[str]]:
@@ -119,12 +119,12 @@ class Folder:
         Read a file.
 
         Args:
-            name: Its name.
-            most: Bytes that it may have.
+            name: The name of the file.
+            most: The maximum size in bytes.
 
         Raises:
-            FileNotFoundError: It is gone.
-            BrokenNote: It is a link, no regular file, too large, or may not be read.
+            FileNotFoundError: It does not exist.
+            BrokenNote: It is a link, not a regular file, too large, or not readable.
         """
         try:
             descriptor = os.open(self._at(name), _READ)
@@ -139,7 +139,7 @@ class Folder:
             raise BrokenNote("it is not a regular file")
         with open(descriptor, "rb") as file:  # noqa: PTH123  # a descriptor has no path
             if status.st_size > most:
-                raise BrokenNote(f"it has {status.st_size:,} bytes, and at most {most:,} are read")
+                raise BrokenNote(f"it has {status.st_size:,} bytes; the limit is {most:,}")
             return file.read(most + 1), Stamp.of(status)
 
     def create(self, name: str, data: bytes) -> None:
@@ -147,8 +147,8 @@ class Folder:
         Write a new file.
 
         Raises:
-            FileExistsError: There is something with this name already; it stays.
-            StoreError: It cannot be written; nothing is there then.
+            FileExistsError: The name exists already; it is unchanged.
+            StoreError: It cannot be written; nothing is left behind.
         """
         with self._write(name, data) as (part, place):
             try:
@@ -162,15 +162,15 @@ class Folder:
 
     def replace(self, name: str, data: bytes, *, durable: bool = True) -> None:
         """
-        Write a file in the place of the one that is there.
+        Replace the content of a file.
 
         Args:
-            name: Its name.
-            data: What it holds then.
-            durable: Wait until it is on the disk.
+            name: The name of the file.
+            data: The new content.
+            durable: Wait until it is on disk.
 
         Raises:
-            StoreError: It cannot be written; the old one stays then.
+            StoreError: It cannot be written; the old content stays.
         """
         with self._write(name, data, durable=durable) as (part, place):
             with contextlib.suppress(FileNotFoundError):
@@ -179,14 +179,14 @@ class Folder:
 
     def move(self, name: str, other: Folder, new_name: str) -> None:
         """
-        Move a file to another folder of the same disk.
+        Move a file to another folder on the same disk.
 
         Raises:
-            FileNotFoundError: It is gone.
-            StoreError: There is something with that name already, or it cannot be moved.
+            FileNotFoundError: It does not exist.
+            StoreError: The new name exists already, or the file cannot be moved.
         """
         if other.has(new_name):
-            raise StoreError(f"{other.path / new_name} is in the way.", hint="Move it elsewhere.")
+            raise StoreError(f"{other.path / new_name} already exists.", hint="Move it elsewhere.")
         try:
             self._at(name).rename(other._at(new_name))
             sync_folder(other.path)
@@ -197,7 +197,7 @@ class Folder:
             raise _store_error(f"{self.path / name} cannot be moved", error) from error
 
     def sweep(self) -> None:
-        """Remove partial files that a crash left long ago."""
+        """Remove temporary files that a crash left behind."""
         for entry in self.path.glob(f"{PART}*"):
             with contextlib.suppress(OSError):
                 if time.time() - entry.lstat().st_mtime > ABANDONED:
@@ -244,12 +244,12 @@ POLL: Final = 0.005
 
 class FolderLock:
     """
-    A lock on a file; the same thread may take it again inside.
+    A reentrant lock on a file.
 
     Args:
-        path: The file; it is made, and stays empty.
-        patience: Seconds to wait for somebody else.
-        busy: What to say when that was not enough.
+        path: The lock file; it is created, and stays empty.
+        patience: The timeout in seconds.
+        busy: The error message after a timeout.
     """
 
     def __init__(self, path: Path, patience: float, busy: str) -> None:
@@ -264,17 +264,17 @@ class FolderLock:
         Hold the lock.
 
         Args:
-            patience: Seconds to wait for somebody else, if other than usual.
+            patience: The timeout in seconds, if not the default.
 
         Raises:
-            StoreError: Somebody else held it all the time.
+            StoreError: The lock was not released in time.
         """
         from filelock import Timeout
 
         try:
             self._lock.acquire(timeout=patience)
         except Timeout as error:
-            raise StoreError(self._busy, hint="Try again when it is done.") from error
+            raise StoreError(self._busy, hint="Retry when it is done.") from error
         except OSError as error:
             raise StoreError(
                 f"{self._lock.lock_file} cannot be locked: {error.strerror}.",

@@ -1,7 +1,7 @@
 """
-INDEX.md: the notes of a folder on one page for people, made from their front matter.
+INDEX.md: a readable list of the notes of a folder, generated from their front matter.
 
-Nothing is ever read back from it, and a file of that name that somebody else wrote is left alone.
+It is never read back, and a file of that name with other content is left alone.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from foldline.notes.note import BrokenNote
 from foldline.notes.note_fields import one_line
 
 MARK: Final = "<!-- Made by Foldline from the notes beside it; what is written here is lost. -->"
-"""The first line, by which such a file is known."""
+"""The first line, which identifies a generated page."""
 
 LARGEST: Final = 64 << 20
-"""Bytes of a listing that is compared with the new one; a larger one is replaced."""
+"""The maximum size in bytes of a page that is compared with the new one; larger are replaced."""
 
 LONGEST_TITLE: Final = 160
 MOST_TAGS: Final = 12
-"""Characters and tags that are shown of one note."""
+"""The maximum length of a title and number of tags of a note on the page."""
 
 FEW: Final = 500
-"""In a folder of so many notes the page is written after each change."""
+"""The number of notes up to which the page is written after each change."""
 
 PAUSE: Final = 1.0
-"""Seconds between two pages of a larger folder; the last one is written when it is closed."""
+"""The seconds between two writes for a larger folder; closing the folder writes the last."""
 
 _MARKDOWN: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#&~"})
 
 
 class IndexPage:
     """
-    Keeps the page of a folder in step; not for several threads or processes at once.
+    Keeps the index page of a folder up to date; not safe for concurrent use.
 
     Args:
-        folder: Where the notes are.
-        most: Notes on the page, those that were changed last; 0 for no page.
-        clock: Seconds that only grow.
+        folder: The folder of the notes.
+        most: The maximum number of notes on the page, the last changed first; 0 for no page.
+        clock: A monotonic clock in seconds.
     """
 
     def __init__(
@@ -55,27 +55,27 @@ class IndexPage:
 
     @property
     def is_foreign(self) -> bool:
-        """Return True if somebody else's file has the name of the page."""
+        """Return True if a file with the name of the page was not generated."""
         return bool(self._most) and self._now_there() is None
 
     def is_due(self, notes: int) -> bool:
-        """Return True if the page is to be written after a change in a folder of so many notes."""
+        """Return True if the page should be written after a change, given the number of notes."""
         waited = self._clock() - self._written_at
         return bool(self._most) and (notes <= FEW or waited >= PAUSE)
 
     def write(self, entries: Collection[CatalogEntry]) -> None:
-        """Write the page if it says something new; where that fails, it stays as it is."""
+        """Write the page if it changed; if that fails, the old one stays."""
         there = self._now_there()
         if not self._most or there is None or (not entries and not there):
             return
         page = format_index_page(entries, self._most).encode("utf-8", "replace")
         if page != there:
-            with suppress(StoreError):  # the notes are on the disk, whatever becomes of their list
+            with suppress(StoreError):  # the notes themselves are on disk
                 self._folder.replace(LISTING, page, durable=False)
         self._written_at = self._clock()
 
     def _now_there(self) -> bytes | None:
-        """Return the present page, empty if there is none; None if it is somebody else's file."""
+        """Return the current page, empty if there is none; None if it was not generated."""
         try:
             found = self._folder.read(LISTING, LARGEST)[0]
         except FileNotFoundError:
@@ -87,11 +87,11 @@ class IndexPage:
 
 def format_index_page(entries: Collection[CatalogEntry], most: int) -> str:
     """
-    Return the page.
+    Return the index page.
 
     Args:
         entries: The notes, in any order.
-        most: So many of them are listed, those that were changed last.
+        most: The maximum number of notes, the last changed first.
     """
     ordered = sorted(entries, key=lambda entry: entry.metadata.newest_first, reverse=True)
     count = f"{len(ordered):,} {'note' if len(ordered) == 1 else 'notes'}"
@@ -110,7 +110,7 @@ def _line(entry: CatalogEntry) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text on one line that is no Markdown."""
+    """Return a text on one line, with Markdown escaped."""
     line = one_line(text[: LONGEST_TITLE + 1])
     cut = line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…"
     return cut.translate(_MARKDOWN)

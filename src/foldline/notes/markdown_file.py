@@ -1,9 +1,9 @@
 """
-Markdown files with YAML front matter, of which only what changed is rewritten.
+Parse and patch Markdown files with YAML front matter; only changed fields are rewritten.
 
-Every value is read as text, a list or a mapping, never as a Python object: ``yes`` stays a word
-and ``2025-01-19`` the letters that somebody typed. Anchors are refused, depth and size bounded. A
-field that is changed replaces its own lines; comments, order, and fields of others stay.
+Every value is read as a string, list or mapping: ``yes`` and ``2025-01-19`` stay strings. Anchors
+are refused, depth and size bounded. A changed field replaces its own lines; comments, order and
+unknown fields stay.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from foldline.frozen import field, frozen
 from foldline.notes.note import BrokenNote
 
 LARGEST_HEAD: Final = 128 * 1024
-"""Characters of front matter that are read."""
+"""The maximum length of front matter in characters."""
 
 DEEPEST: Final = 8
 MOST_VALUES: Final = 10_000
 
 RAW: Final = frozenset({"created_at", "updated_at"})
-"""Fields whose values are written without quotes, as dates are."""
+"""Fields whose values are written without quotes, such as dates."""
 
 _LOADER: Final[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _OPENING: Final = re.compile(r"---[ \t]*\r?\n")
@@ -37,10 +37,10 @@ _FOREIGN_BREAK: Final = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
 @frozen
 class MarkdownFile:
     """
-    A file, taken apart.
+    A parsed file.
 
-    ``fields`` is the front matter, ``lines`` its lines as they stand there, ``starts`` the line on
-    which each field begins; without it they cannot be told apart by lines. ``body`` is the rest.
+    ``fields`` is the front matter, ``lines`` its original lines, ``starts`` the first line of each
+    field, empty if fields cannot be replaced by lines. ``body`` is the rest.
     """
 
     fields: Mapping[str, Any]
@@ -51,10 +51,10 @@ class MarkdownFile:
 
 def parse_file(data: bytes) -> MarkdownFile:
     """
-    Take a file apart.
+    Parse a file.
 
     Raises:
-        BrokenNote: It has no front matter, or it cannot be read; the error says why.
+        BrokenNote: It has no front matter, or it is invalid; the error says why.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -78,18 +78,18 @@ def parse_file(data: bytes) -> MarkdownFile:
 
 
 def format_file(fields: Mapping[str, Any], body: str) -> bytes:
-    """Return a file with these fields, in their order, and a body."""
+    """Format a file with these fields, in order, and a body."""
     return _join([_line(name, value) for name, value in fields.items()], body)
 
 
 def patch_file(page: MarkdownFile, changes: Mapping[str, Any], body: str) -> bytes:
     """
-    Return a file with some fields changed, and everything else as it stands there.
+    Return a file with some fields changed, and everything else as it was.
 
     Args:
-        page: The file as it is.
-        changes: New values of fields; None takes a field out.
-        body: The body that it shall have.
+        page: The current file.
+        changes: New values of fields; None removes a field.
+        body: The new body.
     """
     if not page.starts:
         merged = {**page.fields, **changes}
@@ -112,7 +112,7 @@ def patch_file(page: MarkdownFile, changes: Mapping[str, Any], body: str) -> byt
 
 
 def _own(lines: tuple[str, ...]) -> int:
-    """Count the lines of a field without the blank ones and comments that follow it."""
+    """Count the lines of a field without the blank lines and comments that follow it."""
     count = len(lines)
     while count > 1 and (not lines[count - 1].strip() or lines[count - 1].startswith("#")):
         count -= 1
@@ -138,7 +138,7 @@ def _line(name: str, value: Any) -> str:
 
 
 def _scalar(value: Any) -> str:
-    """Write a text or number on one line, as YAML reads it inside a list too."""
+    """Format a string or number on one line, also valid inside a YAML flow list."""
     if isinstance(value, str) and not value.isprintable():
         return f'"{"".join(map(_escape, value))}"'
     settings: dict[str, Any] = {"allow_unicode": True, "width": 1 << 30}
@@ -156,7 +156,7 @@ def _escape(letter: str) -> str:
 
 
 def _parse_head(head: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return fields, and the line on which each begins; no lines where they cannot be replaced."""
+    """Return the fields and the first line of each; no lines if they cannot be replaced."""
     try:
         events = iter(_bounded_events(head))
     except yaml.YAMLError as error:
@@ -170,19 +170,19 @@ def _parse_head(head: str) -> tuple[dict[str, Any], dict[str, int]]:
     fields, starts = _mapping(events)
     if next(events, None) is not None:
         raise BrokenNote("its front matter has two documents")
-    # Fields in braces, or set in from the margin, cannot be replaced line by line.
+    # Fields in braces or indented ones cannot be replaced line by line.
     mark = top.start_mark
     by_lines = not top.flow_style and mark is not None and mark.column == 0
     return fields, starts if by_lines else {}
 
 
 def _bounded_events(head: str) -> list[Any]:
-    """Return the nodes of YAML and the ends of collections, checked one by one as they come."""
+    """Parse YAML into nodes and ends of collections, checking the limits one by one."""
     out: list[Any] = []
     depth = count = 0
     for event in yaml.parse(head, Loader=_LOADER):
         if isinstance(event, yaml.AliasEvent):
-            raise BrokenNote("its front matter has anchors and aliases, which are not read")
+            raise BrokenNote("its front matter has anchors or aliases, which are not supported")
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         count += isinstance(event, yaml.NodeEvent)
@@ -196,7 +196,7 @@ def _bounded_events(head: str) -> list[Any]:
 
 
 def _mapping(events: Iterator[Any]) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return a mapping that has begun, and the line of each of its names."""
+    """Read the rest of a mapping, and the line of each of its keys."""
     out: dict[str, Any] = {}
     lines: dict[str, int] = {}
     for key in takewhile(_is_node, events):

@@ -26,20 +26,19 @@ RELEVANCE: Final[Mapping[Kind, float]] = {
     "reference": 0.6,
     "general": 0.6,
 }
-"""How much a note matters for continuing the work, by its type; from 0 to 1."""
+"""The importance of a note for continuing the work, by its type; from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteMetadata:
     """
-    What is known about a note without reading it.
+    The metadata of a note.
 
-    ``version`` counts its changes from 1. ``level`` says how long it matters: for the moment, the
-    task, or the project. ``source`` points to where it comes from, such as a file and line;
-    ``merged`` holds the ids of the notes that were taken into it. A note with a ``status`` is a
-    task: ``needs`` holds the ids of the tasks that come first, ``attempts`` counts how often it
-    was begun, ``outcome`` is its result or why it failed. ``extra`` are fields of others in the
-    front matter, kept as they are.
+    ``version`` counts its changes from 1. ``level`` is its lifetime: temporary, the task, or the
+    project. ``source`` is its origin, such as a file and line; ``merged`` holds the ids of the
+    notes merged into it. A note with a ``status`` is a task: ``needs`` holds the ids of the tasks
+    it depends on, ``attempts`` counts its starts, ``outcome`` is its result or the reason for its
+    failure. ``extra`` are unknown fields of the front matter, kept as they are.
     """
 
     id: str
@@ -60,11 +59,11 @@ class NoteMetadata:
 
     @property
     def newest_first(self) -> tuple[float, str]:
-        """What to sort by, the greatest first."""
+        """The sort key, in descending order."""
         return self.updated_at.timestamp(), self.id
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values; ``id`` is there under ``note_id`` as well."""
+        """Return it as JSON values, with ``id`` also as ``note_id``."""
         out: dict[str, Any] = {"note_id": self.id}
         for one in fields(self):
             value = getattr(self, one.name)
@@ -90,7 +89,7 @@ class Note(NoteMetadata):
 
 
 OPTIONAL: Final = ("status", "needs", "attempts", "outcome", "source", "merged", "extra")
-"""Fields that are not written where they say nothing."""
+"""Fields that are omitted if they are empty."""
 
 
 class UnknownNote(InputError):
@@ -98,13 +97,13 @@ class UnknownNote(InputError):
     No note has this id.
 
     Args:
-        id: What was asked for.
-        hint: Where it may be.
+        id: The requested id.
+        hint: Where it might be.
     """
 
     def __init__(
         self,
-        id: str,  # noqa: A002  # what every note calls it
+        id: str,  # noqa: A002  # the name of the field
         hint: str = "List or search names the ids.",
     ) -> None:
         super().__init__(f"there is no note {id[:80]!r}", field="note_id", hint=hint)
@@ -115,30 +114,30 @@ class BrokenNote(InputError):
 
 
 class NoteConflict(StoreError):
-    """Somebody else changed what was to be changed; nothing was written."""
+    """The note was changed concurrently; nothing was written."""
 
 
 class CyclicTasks(InputError):
     """
-    Tasks would wait for each other.
+    Tasks would depend on each other.
 
     Args:
-        cycle: Ids of the tasks, each needing the next, the first one again at the end.
+        cycle: The ids of the tasks, each depending on the next; the first is repeated at the end.
         titles: Their titles.
     """
 
     def __init__(self, cycle: tuple[str, ...], titles: tuple[str, ...]) -> None:
         super().__init__(
-            f"these tasks would wait for each other: {' → '.join(titles)}",
+            f"these tasks would depend on each other: {' → '.join(titles)}",
             field="needs",
-            hint="Leave out one of these dependencies.",
+            hint="Remove one of these dependencies.",
         )
         self.cycle = cycle
 
 
 @frozen
 class SkippedFile:
-    """A file of the folder that is no note, and why; it is left alone."""
+    """A file of the folder that is not a note, and the reason; it is left alone."""
 
     name: str
     why: str

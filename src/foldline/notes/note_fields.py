@@ -25,10 +25,10 @@ LARGEST: Final = (1 << 128) - 1
 
 class UlidMaker:
     """
-    Makes ids, each greater than the one before; may be called from any thread.
+    Generates ids, each greater than the one before; thread-safe.
 
     Args:
-        clock: Seconds since 1970.
+        clock: Returns the time, in seconds since 1970.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
@@ -42,19 +42,19 @@ class UlidMaker:
         number = moment << RANDOM_BITS | secrets.randbits(RANDOM_BITS)
         with self._lock:
             if number <= self._last or self._last >> RANDOM_BITS == moment:
-                # A random step keeps the next id unguessable; it is small beside 80 bits.
+                # A random step keeps the next id unguessable; it is small compared to 80 bits.
                 number = min(self._last + 1 + secrets.randbits(40), LARGEST)
             self._last = number
         return encode_ulid(number)
 
 
 def encode_ulid(number: int) -> str:
-    """Write 128 bits as a ULID."""
+    """Encode 128 bits as a ULID."""
     return "".join(ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
 
 
 def ulid_milliseconds(ulid: str) -> int | None:
-    """Return the milliseconds since 1970 that a ULID holds; None where it is no ULID."""
+    """Return the milliseconds since 1970 of a ULID; None if it is not a ULID."""
     if len(ulid) != LENGTH or ulid[0] > "7" or not set(ulid) <= set(ALPHABET):
         return None
     number = 0
@@ -64,22 +64,22 @@ def ulid_milliseconds(ulid: str) -> int | None:
 
 
 LONGEST_TITLE: Final = 16_384
-"""Characters; a longer title is content."""
+"""The maximum length of a title in characters."""
 
 SLUG_BYTES: Final = 80
-"""Of the title in a file name; with date, id and ending it stays below the 255 of file systems."""
+"""The maximum size of the title in a file name, so that the name stays below 255 bytes."""
 
 TURNS: Final = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
-"""Marks that turn the direction of text, with which a title could pretend to be another."""
+"""Bidirectional control characters, with which a title could imitate another."""
 
 ID: Final = re.compile(r"[0-9A-Za-z_-]{1,64}")
-"""What may be the id of a note; nothing that means something in a path."""
+"""The pattern of an id; it excludes characters that are special in a path."""
 
 _BETWEEN: Final = re.compile(r"[\W_]+")
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, without control characters and halves of characters."""
+    """Return a text on one line, without control characters and lone surrogates."""
     letters = (" " if _is_hidden(letter) else letter for letter in text)
     return " ".join("".join(letters).split())
 
@@ -90,17 +90,17 @@ def _is_hidden(letter: str) -> bool:
 
 def check_title(text: str) -> str:
     """
-    Return a title as it is kept: one line.
+    Normalize a title to one line.
 
     Raises:
-        InputError: Nothing is left of it, or it is too long.
+        InputError: It is empty or too long.
     """
     title = one_line(text[: LONGEST_TITLE + 1])
     if not title:
-        raise InputError("a note has a title", field="title")
+        raise InputError("a note needs a title", field="title")
     if len(text) > LONGEST_TITLE:
         raise InputError(
-            f"the title has {len(text):,} characters, and at most {LONGEST_TITLE:,} are kept",
+            f"the title has {len(text):,} characters; the limit is {LONGEST_TITLE:,}",
             field="title",
             hint="Put the text into the content.",
         )
@@ -123,25 +123,25 @@ def draft_note(
     *, status: Status | None = None, needs: tuple[str, ...] = (), **given: Any
 ) -> Callable[[str, datetime], Note]:
     """
-    Return what makes a new note of its id and the time.
+    Return a function that creates a new note from its id and the time.
 
     Args:
         status: The status of a task; None for other notes.
-        needs: The tasks that come first.
-        **given: The other fields, as `check_fields` takes them.
+        needs: The tasks it depends on.
+        **given: The other fields, see `check_fields`.
 
     Raises:
         InputError: A field is invalid; the error names it.
     """
     kept = check_fields(**given)
-    return lambda id, now: Note(  # noqa: A006  # what every note calls it
+    return lambda id, now: Note(  # noqa: A006  # the name of the field
         id=id, created_at=now, updated_at=now, status=status, needs=needs, **kept
     )
 
 
 def check_fields(**given: Any) -> dict[str, Any]:
     """
-    Return fields of a note in the form that is kept, without those that are None.
+    Validate and normalize fields of a note, without those that are None.
 
     Args:
         **given: ``title``, ``content``, ``type``, ``tags``, ``level``, ``source``.
@@ -154,14 +154,14 @@ def check_fields(**given: Any) -> dict[str, Any]:
 
 def parse_tags(tags: Any) -> tuple[str, ...]:
     """
-    Return tags as they are kept: each once, on one line; a text may have commas between them.
+    Normalize tags: unique, each on one line; a string is split at commas.
 
     Raises:
-        InputError: They are no texts, too many, or too long.
+        InputError: They are not strings, too many, or too long.
     """
     given = tags.split(",") if isinstance(tags, str) else tuple(tags)
     if not all(isinstance(tag, str) for tag in given):
-        raise InputError("tags are texts", field="tags")
+        raise InputError("tags must be strings", field="tags")
     out = tuple(dict.fromkeys(line for tag in given if (line := one_line(tag))))
     if len(out) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in out):
         raise InputError(
@@ -182,7 +182,7 @@ def _one_of(name: str, known: tuple[str, ...], value: Any) -> str:
 
 CHECKS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "title": check_title,
-    # What is no character is replaced: a file cannot hold it.
+    # Lone surrogates are replaced: a file cannot hold them.
     "content": lambda value: value.encode("utf-8", "replace").decode(),
     "type": lambda value: _one_of("type", KINDS, value),
     "tags": parse_tags,
@@ -197,7 +197,7 @@ NAMES: Final = tuple(one.name for one in fields(NoteMetadata) if one.name != "ex
 
 def to_note(page: MarkdownFile) -> Note:
     """
-    Return the note that a file holds.
+    Convert a parsed file to a note.
 
     Raises:
         BrokenNote: A field is invalid; the error names it.
@@ -206,10 +206,10 @@ def to_note(page: MarkdownFile) -> Note:
 
 
 def to_metadata(given: Mapping[str, Any]) -> NoteMetadata:
-    """Return what front matter says about a note; see `to_note`."""
-    id = _text(given, "id")  # noqa: A001  # what every note calls it
+    """Convert front matter to the metadata of a note; see `to_note`."""
+    id = _text(given, "id")  # noqa: A001  # the name of the field
     if not ID.fullmatch(id):
-        raise BrokenNote("it has no id of a note in its front matter")
+        raise BrokenNote("its front matter has no valid id")
     made = ulid_milliseconds(id) or 0
     created = _moment(given, "created_at", datetime.fromtimestamp(made / 1000, UTC))
     return NoteMetadata(
@@ -232,12 +232,12 @@ def to_metadata(given: Mapping[str, Any]) -> NoteMetadata:
 
 
 def to_fields(metadata: NoteMetadata) -> dict[str, Any]:
-    """Return the front matter of a note, without fields of others."""
+    """Return the front matter of a note, without unknown fields."""
     return {name: value for name, value in metadata.to_dict().items() if name in NAMES}
 
 
 def changed_fields(before: NoteMetadata, after: NoteMetadata) -> dict[str, Any]:
-    """Return the fields that differ, with their new values; None for those that are gone."""
+    """Return the fields that differ, with their new values; None for removed ones."""
     old, new = to_fields(before), to_fields(after)
     return {name: new.get(name) for name in NAMES if new.get(name) != old.get(name)}
 
@@ -250,7 +250,7 @@ def _text(given: Mapping[str, Any], name: str) -> str:
 
 
 def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Read a list of texts; a person may have typed them with commas between."""
+    """Read a list of strings; a string is split at commas, since people type it that way."""
     value = given.get(name, [])
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
@@ -278,7 +278,7 @@ def _count(given: Mapping[str, Any], name: str) -> int:
 
 
 def _moment(given: Mapping[str, Any], name: str, default: datetime) -> datetime:
-    """Read a moment; one without a time zone is meant in UTC."""
+    """Read a time; without a time zone it is in UTC."""
     value = _text(given, name).strip()
     if not value:
         return default

@@ -1,12 +1,12 @@
 """
-Notes as files: made, read, changed, laid aside and brought back; nothing is ever overwritten.
+Notes as files: create, read, change, delete and restore; no version is ever lost.
 
-    FOLDER/2025-01-19-title-ID.md       the notes, which are the truth
-    FOLDER/INDEX.md                     a list of them for people, never read back
-    FOLDER/.notes/history/ID/0001.md    what a note was before each change
-    FOLDER/.notes/trash/                notes that were deleted
-    FOLDER/.notes/consolidations/       what was merged, promoted, expired, and how to undo it
-    FOLDER/.notes/lock, index.db        for one machine; may be deleted
+    FOLDER/2025-01-19-title-ID.md       the notes, the source of truth
+    FOLDER/INDEX.md                     a readable list of them, never read back
+    FOLDER/.notes/history/ID/0001.md    earlier versions of a note
+    FOLDER/.notes/trash/                deleted notes
+    FOLDER/.notes/consolidations/       records of consolidations, for undo
+    FOLDER/.notes/lock, index.db        local to a machine; may be deleted
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from foldline.notes.note_fields import UlidMaker, changed_fields, file_name, to_
 
 INSIDE: Final = ".notes"
 SLACK: Final = 1_000
-"""Notes beyond the limit that several processes may have made at once; they are seen as well."""
+"""The tolerance above the limit for notes created by several processes at once."""
 
 LISTING_PATIENCE: Final = 1.0
-"""Seconds to wait for another process only to list the notes."""
+"""The timeout in seconds for another process when only the index page is to be written."""
 
 IGNORED: Final = (
     b"# Of this machine only; the rest is worth keeping.\n/lock\n/running\n/index.db*\n"
@@ -51,13 +51,13 @@ IGNORED: Final = (
 @frozen
 class NoteLimits:
     """
-    What a folder of notes may hold.
+    Limits of a folder of notes.
 
     Args:
-        largest: Bytes of one file.
-        most: Files.
-        patience: Seconds to wait while another process writes.
-        listed: Notes that INDEX.md lists; 0 for no such file.
+        largest: The maximum size of a file in bytes.
+        most: The maximum number of files.
+        patience: The timeout in seconds while another process writes.
+        listed: The maximum number of notes in INDEX.md; 0 for no such file.
 
     Raises:
         BudgetError: A limit is out of range.
@@ -89,11 +89,11 @@ class NoteStore:
 
     Args:
         path: The folder; it is created if it is missing.
-        limits: What it may hold.
-        clock: Seconds since 1970.
+        limits: The limits of the folder.
+        clock: Returns the time, in seconds since 1970.
 
     Raises:
-        StoreError: It cannot be used.
+        StoreError: The folder cannot be used.
     """
 
     def __init__(
@@ -116,45 +116,45 @@ class NoteStore:
         self._index_page = IndexPage(self.folder, limits.listed)
         self._holders = 0
 
-    # --- looking --------------------------------------------------------------------------
+    # --- reading --------------------------------------------------------------------------
 
     def now(self) -> datetime:
-        """Return the time, in UTC, to the millisecond that files keep."""
+        """Return the time, in UTC, to the millisecond as in files."""
         return datetime.fromtimestamp(int(self._clock() * 1000) / 1000, UTC)
 
     def reading(self) -> AbstractContextManager[bool]:
-        """Keep other threads from looking meanwhile."""
+        """Lock out other threads that read."""
         return self._threads
 
-    def knows(self, id: str) -> bool:  # noqa: A002  # what every note calls it
-        """Return True if there was a note with this id when the folder was looked at last."""
+    def knows(self, id: str) -> bool:  # noqa: A002  # the name of the field
+        """Return True if the last refresh had a note with this id."""
         return id in self._catalog.entries
 
     def refresh(self) -> Mapping[str, CatalogEntry]:
-        """Return the notes there are now, by id."""
+        """Return the current notes, by id."""
         with self._threads:
             self._made = 0
             return self._catalog.refresh()
 
     def troubles(self) -> tuple[SkippedFile, ...]:
-        """Return the files that are not notes, and why."""
+        """Return the files that are not notes, with the reasons."""
         with self._threads:
             self._catalog.refresh()
-            foreign = SkippedFile(LISTING, "the list of the notes has this name; rename the file")
+            foreign = SkippedFile(LISTING, "the index page needs this name; rename the file")
             return (*self._catalog.troubles, *([foreign] if self._index_page.is_foreign else []))
 
-    def read(self, id: str) -> Note:  # noqa: A002  # what every note calls it
+    def read(self, id: str) -> Note:  # noqa: A002  # the name of the field
         """
-        Read a note, as its file is now.
+        Read a note from its file.
 
         Raises:
             UnknownNote: There is no note with this id.
-            BrokenNote: Its file cannot be read any more.
+            BrokenNote: Its file can no longer be read.
         """
         return self._find(id)[2]
 
     def versions(self, id: str) -> tuple[Version, ...]:  # noqa: A002
-        """Return the earlier versions of a note, oldest first; without those that are broken."""
+        """Return the earlier versions of a note, oldest first, without broken ones."""
         kept, out = self.data.subfolder("history"), list[Version]()
         if not kept.has(id):
             return ()
@@ -168,7 +168,7 @@ class NoteStore:
         return tuple(sorted(out, key=lambda version: version.number))
 
     def trashed(self) -> Iterator[tuple[str, Note]]:
-        """Go through the notes in the trash, with the names of their files."""
+        """Yield the notes in the trash, with their file names."""
         for name in self._trash.names():
             try:
                 yield name, to_note(parse_file(self._trash.read(name, self.limits.largest)[0]))
@@ -180,10 +180,10 @@ class NoteStore:
     @contextmanager
     def locked(self, patience: float | None = None) -> Iterator[None]:
         """
-        Keep other threads and processes from changing notes meanwhile; then list the notes.
+        Lock out other threads and processes that write; then update the index page.
 
         Args:
-            patience: Seconds to wait for others, if other than usual.
+            patience: The timeout in seconds, if not the default.
         """
         with self._threads, self._file_lock.held(patience):
             self._holders += 1
@@ -199,7 +199,7 @@ class NoteStore:
         Write a new note.
 
         Args:
-            make: Makes it from its id and the time.
+            make: Creates it from its id and the time.
 
         Raises:
             InputError: It is too large.
@@ -211,7 +211,7 @@ class NoteStore:
             self._made = (self._made or 0) + 1
             if len(self._catalog.entries) + self._made > self.limits.most:
                 raise StoreError(
-                    f"{self.folder.path} holds {self.limits.most:,} notes, and no more may be.",
+                    f"{self.folder.path} has reached the limit of {self.limits.most:,} notes.",
                     hint="Delete or consolidate some.",
                 )
         note = make(self._new_id(), self.now())
@@ -220,23 +220,23 @@ class NoteStore:
         try:
             self.folder.create(file_name(note.created_at, note.title, note.id), data)
         except FileExistsError as error:
-            raise NoteConflict(f"{note.id} is taken.", hint="Try again.") from error
+            raise NoteConflict(f"The id {note.id} exists already.", hint="Retry.") from error
         with suppress(StoreError), self.locked(LISTING_PATIENCE):
-            pass  # only to list it; whoever holds the lock for longer does so
+            pass  # only the index page is pending; the holder of the lock writes it
         return kept
 
     def rewrite(self, id: str, change: Callable[[Note], Note]) -> Note:  # noqa: A002
         """
-        Change a note; what it was goes to its history, as it stood there.
+        Change a note; the earlier version is kept in its history.
 
         Args:
-            id: Which note.
-            change: Returns what it shall be; what it raises stops the change.
+            id: The id of the note.
+            change: Returns the new version; an exception aborts the change.
 
         Raises:
             UnknownNote: There is no note with this id.
             InputError: It is broken, or would be too large.
-            StoreError: It cannot be written; then it is what it was.
+            StoreError: It cannot be written; the note is unchanged.
         """
         with self.locked():
             name, data, before = self._find(id)
@@ -273,11 +273,11 @@ class NoteStore:
 
     def restore_from_trash(self, id: str) -> Note:  # noqa: A002
         """
-        Move a note out of the trash, the one that was laid aside last.
+        Restore a note from the trash, the version deleted last.
 
         Raises:
             UnknownNote: There is no note with this id in the trash.
-            NoteConflict: There is a note with this id.
+            NoteConflict: The note is not deleted.
         """
         with self.locked():
             if id in self.refresh():
@@ -291,8 +291,8 @@ class NoteStore:
             return note
 
     def close(self) -> None:
-        """Keep what was read for the next process, and list what people changed by hand."""
-        if not self.folder.path.is_dir():  # it was moved away: nothing is to stand there again
+        """Write the cache for the next process, and update the index page."""
+        if not self.folder.path.is_dir():  # it was moved away: do not create it again
             return
         with suppress(StoreError), self._threads, self._file_lock.held(LISTING_PATIENCE):
             self._write_index_page()
@@ -302,11 +302,11 @@ class NoteStore:
     # --- inside ---------------------------------------------------------------------------
 
     def _write_index_page(self) -> None:
-        with suppress(OSError):  # the folder is gone
+        with suppress(OSError):  # the folder no longer exists
             self._index_page.write(self.refresh().values())
 
     def _find(self, id: str) -> tuple[str, bytes, Note]:  # noqa: A002
-        """Find the file of a note where it was last, else by looking through the folder."""
+        """Find the file of a note at its last path, else by a refresh of the folder."""
         with self._threads:
             known = self._catalog.entries.get(id)
             for entry in (known, None):
@@ -319,7 +319,7 @@ class NoteStore:
                 except BrokenNote as error:
                     raise BrokenNote(
                         f"{name} cannot be read as a note: {error.message}",
-                        hint="Repair it by hand; it is left as it is.",
+                        hint="Repair it by hand; it was not changed.",
                     ) from error
                 if note.id == id:
                     return name, data, note
@@ -332,7 +332,7 @@ class NoteStore:
         return entry
 
     def _keep_version(self, id: str, version: int, data: bytes) -> int:  # noqa: A002
-        """Write what a note was to its history; return the number under which it is there."""
+        """Write the old content of a note to its history; return the version number."""
         folder = self.data.subfolder("history").subfolder(id)
         number = version
         while True:
@@ -340,20 +340,19 @@ class NoteStore:
             try:
                 folder.create(name, data)
             except FileExistsError:
-                # A crash after this step, and before the change, leaves the same bytes there.
+                # A crash between this step and the change leaves the same bytes there.
                 if folder.read(name, self.limits.largest)[0] != data:
                     number += 1
                     continue
             return number
 
     def _check(self, data: bytes) -> Note:
-        """Return the note that a file will hold; what could not be read again is not written."""
+        """Parse new content before it is written; raise if it could not be read again."""
         if len(data) > self.limits.largest:
             raise InputError(
-                f"the note would have {len(data):,} bytes, and at most {self.limits.largest:,} "
-                "are kept",
+                f"the note would have {len(data):,} bytes; the limit is {self.limits.largest:,}",
                 field="content",
-                hint="Keep the text in a file, and let the note point to it.",
+                hint="Put the text into a file, and link to it from the note.",
             )
         try:
             return to_note(parse_file(data))

@@ -1,5 +1,5 @@
 """
-Notes that outlive a session: Markdown files that people edit, and programs can rely on.
+Notes that outlive a session: Markdown files that people can edit and programs can rely on.
 
     with Notes.open("project_notes") as notes:
         note = notes.create("Login fails", "Since 1.4 …", type="blocker", tags=["auth"])
@@ -46,17 +46,17 @@ from foldline.notes.tasks import NoteTasks, RunReport, Schedule, Work, run_tasks
 from foldline.type_checks import typed_methods
 
 URGENT: Final = 2
-"""So many of the newest blockers come before what was searched for."""
+"""The number of newest blockers placed before search results."""
 
 
 @typed_methods
 class Notes:
     """
-    The notes of a folder. May be used from any thread, and by several processes at once.
+    The notes of a folder. Safe for several threads and processes.
 
     Args:
-        store: Where they are kept.
-        levels: When temporary notes are consolidated.
+        store: The store of the notes.
+        levels: Settings of the consolidation of temporary notes.
     """
 
     def __init__(self, store: NoteStore, levels: LevelSettings | None = None) -> None:
@@ -78,10 +78,10 @@ class Notes:
         Open a folder of notes; it is created if it is missing.
 
         Args:
-            folder: Where the files are.
-            limits: What it may hold.
-            levels: When temporary notes are consolidated, and how.
-            clock: Seconds since 1970.
+            folder: The folder of the files.
+            limits: The limits of the folder.
+            levels: Settings of the consolidation of temporary notes.
+            clock: Returns the time, in seconds since 1970.
 
         Raises:
             StoreError: The folder cannot be used.
@@ -93,7 +93,7 @@ class Notes:
         return cls(NoteStore(path, limits or NoteLimits(), clock), levels)
 
     def close(self) -> None:
-        """Keep what was read for the next process; the notes may be used on."""
+        """Write the cache for the next process; the notes stay usable."""
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -104,7 +104,7 @@ class Notes:
 
     @property
     def folder(self) -> Path:
-        """Where the files are."""
+        """The folder of the files."""
         return self._store.folder.path
 
     # --- writing --------------------------------------------------------------------------
@@ -114,24 +114,24 @@ class Notes:
         title: str,
         content: str = "",
         *,
-        type: Kind = "general",  # noqa: A002  # as the front matter calls it
+        type: Kind = "general",  # noqa: A002  # the name of the field
         tags: Iterable[str] = (),
         level: Level = "task",
         source: str = "",
     ) -> Note:
         """
-        Make a note.
+        Create a note.
 
-        A temporary note may set off a consolidation (`LevelSettings`); what comes back is then
-        the note that it was merged into, if it was.
+        A temporary note may trigger a consolidation (`LevelSettings`); the result is then the
+        note it was merged into, if any.
 
         Args:
-            title: What it is about, on one line; a longer one is brought onto one.
+            title: The subject; several lines are joined into one.
             content: Markdown, kept as it is.
             type: "task_state", "conclusion", "blocker", "action", "reference" or "general".
-            tags: Words to find it by.
-            level: How long it matters: "temporary", "task" or "project".
-            source: Where it comes from, such as a file and line.
+            tags: Keywords for searching.
+            level: The lifetime: "temporary", "task" or "project".
+            source: The origin, such as a file and line.
 
         Raises:
             InputError: A field is invalid, or the note is too large.
@@ -148,7 +148,7 @@ class Notes:
 
     def update(
         self,
-        id: str,  # noqa: A002  # what every note calls it
+        id: str,  # noqa: A002  # the name of the field
         *,
         title: str | None = None,
         content: str | None = None,
@@ -159,22 +159,22 @@ class Notes:
         version: int | None = None,
     ) -> Note:
         """
-        Change a note; what it was is kept in its history.
+        Update a note; the earlier version is kept in its history.
 
         Args:
-            id: Which note.
-            title: A new title, and so on; None leaves it as it is.
+            id: The id of the note.
+            title: A new title; None keeps the old one, as for the other fields.
             content: New Markdown, all of it.
             type: A new type.
             tags: New tags, all of them.
             level: A new level.
             source: A new origin.
-            version: The version that the change was made for.
+            version: The version the update is based on.
 
         Raises:
             UnknownNote: There is no note with this id.
-            NoteConflict: Somebody changed it since ``version``.
-            InputError: A field is invalid, or the file cannot be read; it stays as it is.
+            NoteConflict: It has changed since ``version``.
+            InputError: A field is invalid, or the file cannot be read; it is unchanged.
         """
         given = check_fields(
             title=title, content=content, type=type, tags=tags, level=level, source=source
@@ -191,12 +191,12 @@ class Notes:
         return self._store.rewrite(self.resolve(id), change)
 
     def delete(self, id: str) -> NoteMetadata:  # noqa: A002
-        """Move a note to the trash, from which `restore` brings it back."""
+        """Move a note to the trash; `restore` brings it back."""
         return self._store.move_to_trash(self.resolve(id))
 
     def restore(self, id: str) -> Note:  # noqa: A002
         """
-        Bring a note back from the trash.
+        Restore a note from the trash.
 
         Raises:
             UnknownNote: There is no note with this id in the trash.
@@ -208,23 +208,23 @@ class Notes:
 
     def revert(self, id: str, version: int) -> Note:  # noqa: A002
         """
-        Make a note what it was; what it is now stays in its history.
+        Revert a note to an earlier version; the current one is kept in its history.
 
         Raises:
             UnknownNote: There is no note with this id.
             InputError: It has no such version.
         """
-        whole_id = self.resolve(id)
-        known = {one.number: one.note for one in self.history(whole_id)}
+        full_id = self.resolve(id)
+        known = {one.number: one.note for one in self.history(full_id)}
         if version not in known:
             listed = ", ".join(map(str, known)) or "none"
             raise InputError(f"there is no version {version}; known: {listed}", field="version")
-        return self._store.rewrite(whole_id, lambda note: as_before(note, known[version]))
+        return self._store.rewrite(full_id, lambda note: as_before(note, known[version]))
 
     # --- reading --------------------------------------------------------------------------
 
     def read(self, id: str) -> Note:  # noqa: A002
-        """Return a note, as its file is now; the end of an id is enough if it fits one only."""
+        """Return a note, read from its file; a unique suffix of the id is enough."""
         try:
             return self._store.read(id)
         except UnknownNote:
@@ -232,10 +232,10 @@ class Notes:
 
     def resolve(self, id: str) -> str:  # noqa: A002
         """
-        Return the whole id for a part of it.
+        Return the full id for a suffix of it.
 
         Raises:
-            UnknownNote: No note has it, or several do.
+            UnknownNote: No note matches, or several do.
         """
         if self._store.knows(id):
             return id
@@ -246,11 +246,11 @@ class Notes:
         return resolve_id(id, notes)
 
     def history(self, id: str) -> tuple[Version, ...]:  # noqa: A002
-        """Return what a note was before each change, oldest first; also of a deleted one."""
+        """Return the earlier versions of a note, oldest first; also of a deleted one."""
         return self._store.versions(id)
 
     def deleted(self) -> tuple[Note, ...]:
-        """Return the notes in the trash, those that were changed last first."""
+        """Return the notes in the trash, the last changed first."""
         return newest_first(note for _, note in self._store.trashed())
 
     def list(
@@ -264,15 +264,15 @@ class Notes:
         start: int = 0,
     ) -> tuple[Note, ...]:
         """
-        Return notes, the one that was changed last first.
+        Return notes, the last changed first.
 
         Args:
-            type: Only of this type.
-            level: Only of this level.
-            tags: Only those with one of these tags.
+            type: Only notes of this type.
+            level: Only notes of this level.
+            tags: Only notes with one of these tags.
             status: Only tasks with this status.
-            limit: How many.
-            start: How many to pass over, for pages.
+            limit: The maximum number of notes.
+            start: The number of notes to skip, for paging.
         """
         whole("limit", limit)
         whole("start", start)
@@ -292,14 +292,14 @@ class Notes:
         limit: int = 10,
     ) -> tuple[FoundNote, ...]:
         """
-        Find notes by what they say, the best first; English, Chinese and mixed.
+        Search notes by their text, the best first; in English, Chinese or both.
 
         Args:
             query: A question, words, or a part of a name.
-            type: Only of this type.
-            level: Only of this level.
-            tags: Only those with one of these tags.
-            limit: How many at most.
+            type: Only notes of this type.
+            level: Only notes of this level.
+            tags: Only notes with one of these tags.
+            limit: The maximum number of notes.
         """
         whole("limit", limit)
         fits = make_filter(type, level, tags) if type or level or tags else None
@@ -321,16 +321,16 @@ class Notes:
 
     @property
     def troubles(self) -> tuple[SkippedFile, ...]:
-        """Files of the folder that are not notes, and why; they are left alone."""
+        """The files of the folder that are not notes, with the reasons; they are left alone."""
         return self._store.troubles()
 
     def packets(self, query: str = "", *, limit: int = 5) -> tuple[NotePacket, ...]:
         """
-        Return notes for a context: the newest blockers, then what the query finds.
+        Return notes for a context: the newest blockers, then the search results.
 
         Args:
-            query: What the context is for; without it, what was changed last.
-            limit: How many at most.
+            query: The query; without it, the notes changed last.
+            limit: The maximum number of notes.
         """
         blockers = self.list(type="blocker", limit=min(URGENT, limit))
         out = {note.id: make_packet(note) for note in blockers}
@@ -344,23 +344,23 @@ class Notes:
     # --- levels and tasks -----------------------------------------------------------------
 
     def plan(self) -> ConsolidationPlan:
-        """Return what `consolidate` would do; nothing is changed."""
+        """Return the plan of `consolidate`; nothing is changed."""
         return self._consolidator.plan()
 
     def consolidate(self) -> Consolidation:
-        """Merge, promote and expire temporary notes; `undo` takes it back."""
+        """Merge, promote and expire temporary notes; `undo` reverts it."""
         return self._consolidator.carry_out()
 
     def consolidate_if_due(self) -> Consolidation | None:
-        """Consolidate if enough temporary notes were made since the last time."""
+        """Consolidate if enough temporary notes were created since the last time."""
         return self.consolidate() if self._consolidator.due else None
 
     def consolidations(self) -> tuple[Consolidation, ...]:
-        """Return what was consolidated, the newest first."""
+        """Return past consolidations, the newest first."""
         return self._consolidator.past()
 
     def undo(self, id: str) -> UndoReport:  # noqa: A002
-        """Take a consolidation back; notes that somebody changed since stay as they are."""
+        """Undo a consolidation; notes changed since stay as they are."""
         return self._consolidator.undo(id)
 
     async def run_tasks(self, work: Work, schedule: Schedule | None = None) -> RunReport:
@@ -374,4 +374,4 @@ class Notes:
             try:
                 yield self._store.read(one)
             except InputError:
-                continue  # deleted or broken in this very moment
+                continue  # deleted or broken since the search

@@ -1,4 +1,4 @@
-"""Finding notes: by metadata, by their words, and packed for a context."""
+"""Search notes by metadata and by words, and pack them for a context."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from foldline.tokens.estimate import estimate
 Known = TypeVar("Known", bound=NoteMetadata)
 
 SHORTEST_PART: Final = 4
-"""Characters at the end of an id that may stand for it; ids made together begin alike."""
+"""The minimum length of a suffix of an id; ids created together share a prefix."""
 
 RECENT: Final = 5
 
 
 @frozen
 class NoteSummary:
-    """How many notes there are, by type, level and status, and those that changed last."""
+    """The number of notes by type, level and status, and the notes changed last."""
 
     total: int
     by_type: Mapping[str, int]
@@ -59,21 +59,21 @@ def summarize(entries: Iterable[NoteMetadata], troubles: tuple[SkippedFile, ...]
 
 
 def newest_first(entries: Iterable[Known]) -> tuple[Known, ...]:
-    """Return notes, the one that was changed last first."""
+    """Sort notes, the last changed first."""
     return tuple(sorted(entries, key=lambda metadata: metadata.newest_first, reverse=True))
 
 
 def make_filter(
-    type: Kind | None,  # noqa: A002  # as the front matter calls it
+    type: Kind | None,  # noqa: A002  # the name of the field
     level: Level | None,
     tags: Iterable[str],
     status: Status | None = None,
 ) -> Callable[[NoteMetadata], bool]:
     """
-    Return a check whether a note is of a type, level and status, and has one of some tags.
+    Return a predicate: does a note have this type, level and status, and one of the tags?
 
     Raises:
-        InputError: There is no such type or level.
+        InputError: The type or level is unknown.
     """
     check_fields(type=type, level=level)
     tag_filter = set(parse_tags(tags))
@@ -87,10 +87,10 @@ def make_filter(
 
 def resolve_id(part: str, ids: Iterable[str]) -> str:
     """
-    Return the one id that is this, or ends so.
+    Return the id that equals a text, or the only one that ends with it.
 
     Raises:
-        UnknownNote: None does, or several do.
+        UnknownNote: No id matches, or several do.
     """
     known, suffix = list(ids), part.strip().upper()
     if part in known:
@@ -104,10 +104,10 @@ def resolve_id(part: str, ids: Iterable[str]) -> str:
 @frozen
 class FoundNote:
     """
-    A note that was found.
+    A note in a search result.
 
-    ``score`` compares notes of one answer. ``strength``, from 0 to 1, can be compared between
-    answers: the share of what was asked for that the note holds. ``matched`` are the words.
+    ``score`` is comparable within one result. ``strength``, 0 to 1, is comparable between
+    searches: the share of the query that the note contains. ``matched`` are the words.
     """
 
     note: Note = field(repr=False)
@@ -117,7 +117,7 @@ class FoundNote:
 
 
 class NoteSearch:
-    """The index over the notes of a catalog; it is made when it is first used."""
+    """The search index of the notes of a catalog; built on first use."""
 
     def __init__(self) -> None:
         self._index = Index()
@@ -133,14 +133,14 @@ class NoteSearch:
         now: float,
     ) -> list[Hit]:
         """
-        Find notes.
+        Search notes.
 
         Args:
-            entries: The notes there are now, by id.
-            query: What to look for, in any language.
-            k: The most to find.
-            fits: Which notes may be found; None for all.
-            now: Seconds since 1970, for "last week" and the like.
+            entries: The current notes, by id.
+            query: A query in any language.
+            k: The maximum number of results.
+            fits: A filter of notes; None for all.
+            now: The time, in seconds since 1970, for dates such as "last week".
         """
         self._follow(entries)
         only = None if fits is None else (lambda one: fits(entries[one].metadata))
@@ -162,7 +162,7 @@ class NoteSearch:
     def _containing(
         self, query: str, k: int, fits: Callable[[NoteMetadata], bool] | None
     ) -> Iterator[Hit]:
-        """Find what no word is, such as a part of a name, the newest first."""
+        """Find substrings that are not words, such as parts of names, the newest first."""
         part = " ".join(query.lower().split())
         newest = sorted(
             self._entries.values(), key=lambda e: e.metadata.newest_first, reverse=True
@@ -181,7 +181,7 @@ def _document(entry: CatalogEntry) -> Document:
 
 
 WORDS: Final = {True: ("笔记", "类型"), False: ("Note", "Type")}
-"""What a note and its type are called, in Chinese and in English."""
+"""The words for a note and its type, in Chinese and in English."""
 
 
 @frozen
@@ -189,10 +189,10 @@ class NotePacket:
     """
     A note as a piece of context.
 
-    ``timestamp`` is when it was changed last, ``token_count`` an estimate of what ``content``
-    takes, ``relevance_score`` from 0 to 1. ``metadata`` names the note: ``type`` is "note",
-    ``note_type``, ``note_id``, ``title``, ``level``, ``tags``, and ``strength`` where it was
-    searched for.
+    ``timestamp`` is the time of its last change, ``token_count`` an estimate for ``content``,
+    ``relevance_score`` from 0 to 1. ``metadata`` describes the note: ``type`` is "note",
+    ``note_type``, ``note_id``, ``title``, ``level``, ``tags``, and ``strength`` if it is a search
+    result.
     """
 
     content: str = field(repr=False)
@@ -208,7 +208,7 @@ def make_packet(note: Note, strength: float | None = None) -> NotePacket:
 
     Args:
         note: The note.
-        strength: How well it was found, from 0 to 1; None where it was not searched for.
+        strength: The strength of a search result, 0 to 1; None if it is none.
     """
     named, typed = WORDS[language((note.title, note.content)) == CHINESE]
     content = f"[{named}: {note.title}]\n{typed}: {note.type}\n\n{note.content}"

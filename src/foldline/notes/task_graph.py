@@ -1,8 +1,8 @@
 """
-Tasks that need each other: which can begin, which wait, and which cannot go on, and why.
+The dependency graph of tasks: which are ready, which wait, and which are blocked, and why.
 
-Only what happened to a task itself is kept; that it is blocked follows from the others. So a task
-is never lost by the failure of another, and is free again as soon as that one is repaired.
+Only the status of a task itself is stored; that it is blocked is derived from the others. So a
+task is never lost by the failure of another, and is ready again as soon as that one is repaired.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ State: TypeAlias = Literal["ready", "waiting", "blocked", "running", "done", "fa
 STOPPED: Final = ("failed", "cancelled")
 
 NAMED: Final = 10
-"""So many tasks of a cycle are named at most."""
+"""The maximum number of tasks of a cycle that are named."""
 
 
 @frozen
 class TaskState:
     """
-    How a task stands.
+    The state of a task.
 
-    ``height`` is how many tasks follow on each other after it, at most. ``because`` are the ids of
-    the tasks that it waits for, or that keep it from beginning, with those behind them.
+    ``height`` is the length of the longest chain of tasks that depend on it. ``because`` are the
+    ids of the tasks it waits for, or of the root causes that block it.
     """
 
     metadata: NoteMetadata = field(repr=False)
@@ -40,20 +40,20 @@ class TaskState:
 
     @property
     def first(self) -> tuple[int, str]:
-        """What to sort ready tasks by: the longest way ahead first, then the oldest."""
+        """The sort key of ready tasks: the longest dependent chain first, then the oldest."""
         return -self.height, self.metadata.id
 
 
 class TaskGraph:
     """
-    The tasks among notes, and how they stand.
+    The tasks among notes, and their states.
 
-    ``standings`` holds how each stands, by id; ``order`` the ids, each after those it needs.
-    ``cycles`` are tasks that wait for each other, the first one again at the end; nothing here
-    makes them, but somebody who edits the files may.
+    ``states`` holds the state of each task, by id; ``order`` the ids in topological order.
+    ``cycles`` are tasks that depend on each other, the first repeated at the end; they can only
+    come from edits of the files by hand.
 
     Args:
-        entries: Notes; those without a status are no tasks, and left out.
+        entries: Notes; those without a status are not tasks and are ignored.
     """
 
     def __init__(self, entries: Iterable[NoteMetadata]) -> None:
@@ -69,20 +69,20 @@ class TaskGraph:
         cycles = {ring: (ring[:-1], _describe_ring(ring, tasks)) for ring in set(rings.values())}
         for one, ring in rings.items():
             found[one] = _state_in_ring(tasks[one], *cycles[ring])
-        self.standings: Mapping[str, TaskState] = found
+        self.states: Mapping[str, TaskState] = found
         self.cycles: tuple[tuple[str, ...], ...] = tuple(sorted(cycles))
 
     def in_state(self, *states: State) -> tuple[TaskState, ...]:
-        """Return the tasks in these states, those first that should begin first."""
-        found = (one for one in self.standings.values() if one.state in states)
+        """Return the tasks in these states, in the order in which they should start."""
+        found = (one for one in self.states.values() if one.state in states)
         return tuple(sorted(found, key=lambda one: one.first))
 
     def ready(self, parallel: int | None = None) -> tuple[NoteMetadata, ...]:
         """
-        Return the tasks that can begin now.
+        Return the tasks that can start now.
 
         Args:
-            parallel: How many may run at once, with those that run already; None for any number.
+            parallel: The maximum number of running tasks, including current ones; None for any.
         """
         entries = tuple(one.metadata for one in self.in_state("ready"))
         if parallel is None:
@@ -92,11 +92,11 @@ class TaskGraph:
 
 def find_cycle(needs: Mapping[str, Iterable[str]], start: str) -> tuple[str, ...]:
     """
-    Find a way from a task back to itself.
+    Find a dependency cycle through a task.
 
     Args:
         needs: The ids that each id needs.
-        start: Where to begin.
+        start: The task.
 
     Returns:
         The cycle, the same id at both ends; empty if there is none.
@@ -118,13 +118,13 @@ def find_cycle(needs: Mapping[str, Iterable[str]], start: str) -> tuple[str, ...
 
 
 def _sort(tasks: Mapping[str, NoteMetadata]) -> list[str]:
-    """Return the tasks, each after those it needs; those on or behind a cycle are left out."""
+    """Return the tasks in topological order, without those on or behind a cycle."""
     needs = {one: {*metadata.needs} & tasks.keys() for one, metadata in tasks.items()}
     sorter, out = TopologicalSorter(needs), list[str]()
-    with suppress(CycleError):  # it goes on as far as no cycle is in the way
+    with suppress(CycleError):  # it continues as far as possible without the cycle
         sorter.prepare()
     out += sorted(sorter.get_ready())
-    for one in out:  # it grows meanwhile: those that a task sets free come one after another
+    for one in out:  # the list grows as tasks become ready
         sorter.done(one)
         out += sorted(sorter.get_ready())
     return out
@@ -140,7 +140,7 @@ def _heights(tasks: Mapping[str, NoteMetadata], order: list[str]) -> dict[str, i
 
 
 def _own_state(metadata: NoteMetadata) -> State | None:
-    """Return what happened to a task itself; None where that is nothing."""
+    """Return the state of a task by its own status; None if it depends on other tasks."""
     status = metadata.status
     return None if status is None or status == "pending" else status
 
@@ -181,7 +181,7 @@ def _state_of(
 
 
 def _rings(tasks: Mapping[str, NoteMetadata], circling: Set[str]) -> dict[str, tuple[str, ...]]:
-    """Find for every task that is on or behind a cycle one that it leads to."""
+    """Return, for every task on or behind a cycle, a cycle that it leads to."""
     rings: dict[str, tuple[str, ...]] = {}
     for start in sorted(circling):
         way: dict[str, int] = {}
@@ -199,10 +199,10 @@ def _rings(tasks: Mapping[str, NoteMetadata], circling: Set[str]) -> dict[str, t
 def _describe_ring(ring: tuple[str, ...], tasks: Mapping[str, NoteMetadata]) -> str:
     titles = [tasks[one].title for one in ring]
     labels = titles if len(titles) <= NAMED else [*titles[: NAMED - 1], "…", titles[-1]]
-    return f"these wait for each other: {' → '.join(labels)}"
+    return f"these depend on each other: {' → '.join(labels)}"
 
 
 def _state_in_ring(metadata: NoteMetadata, because: tuple[str, ...], why: str) -> TaskState:
-    """Return the state of a task that waits for itself, or for others that do."""
+    """Return the state of a task that depends on itself, or on others that do."""
     own = _own_state(metadata)
     return TaskState(metadata, own) if own else TaskState(metadata, "blocked", 0, because, why)

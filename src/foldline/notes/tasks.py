@@ -1,5 +1,5 @@
 """
-Tasks kept as notes: made, begun, ended, each step recorded in the file of the task.
+Tasks stored as notes: every change of status is recorded in the file of the task.
 
     build = notes.tasks.add("Build it")
     notes.tasks.add("Ship it", needs=[build.id])
@@ -33,7 +33,7 @@ from foldline.redaction import explain_error, redact_json
 from foldline.type_checks import typed_methods
 
 LONGEST_OUTCOME: Final = 2_000
-"""Characters of a result or reason that are kept; more belongs into the content."""
+"""The maximum length of a result or reason in characters; more belongs into the content."""
 
 MOST_NEEDS: Final = 1_000
 
@@ -44,7 +44,7 @@ FROM: Final[Mapping[Status, tuple[Status, ...]]] = {
     "cancelled": ("pending", "running", "failed"),
     "pending": ("running", "done", "failed", "cancelled"),
 }
-"""What a task must be to become something."""
+"""The statuses from which a status can be reached."""
 
 
 @typed_methods
@@ -53,18 +53,18 @@ class NoteTasks:
     The tasks of a folder of notes.
 
     Args:
-        store: Where they are kept.
+        store: The store of the notes.
     """
 
     def __init__(self, store: NoteStore) -> None:
         self._store = store
 
     def graph(self) -> TaskGraph:
-        """Return all tasks as they stand now."""
+        """Return the current states of all tasks."""
         return TaskGraph(entry.metadata for entry in self._store.refresh().values())
 
     def ready(self, parallel: int | None = None) -> tuple[NoteMetadata, ...]:
-        """Return the tasks that can begin now; see `TaskGraph.ready`."""
+        """Return the tasks that can start now; see `TaskGraph.ready`."""
         return self.graph().ready(parallel)
 
     def add(
@@ -77,17 +77,17 @@ class NoteTasks:
         level: Level = "task",
     ) -> Note:
         """
-        Make a task.
+        Create a task.
 
         Args:
-            title: What is to be done.
-            content: More about it, in Markdown.
-            needs: Ids of the tasks that must be done before.
-            tags: Words to find it by; a text has commas between them.
-            level: How long it matters.
+            title: The subject of the task.
+            content: Details, in Markdown.
+            needs: The ids of the tasks it depends on.
+            tags: Keywords for searching; a string is split at commas.
+            level: The lifetime.
 
         Raises:
-            UnknownNote: A task that it needs is not there.
+            UnknownNote: A task that it depends on does not exist.
         """
         with self._store.locked():
             first = self._check_needs(needs)
@@ -95,13 +95,13 @@ class NoteTasks:
             draft = draft_note(status="pending", needs=first, type="task_state", **given)
             return self._store.create(draft)
 
-    def need(self, id: str, *needs: str) -> Note:  # noqa: A002  # what every note calls it
+    def need(self, id: str, *needs: str) -> Note:  # noqa: A002  # the name of the field
         """
         Add dependencies to a task.
 
         Raises:
-            CyclicTasks: They wait for it already; the error names the way.
-            UnknownNote: One of them is not there.
+            CyclicTasks: They depend on it already; the error names the cycle.
+            UnknownNote: One of them does not exist.
         """
         with self._store.locked():
             graph = self.graph()
@@ -113,7 +113,7 @@ class NoteTasks:
                 raise CyclicTasks(way, tuple(graph.tasks[one].title for one in way))
             return self._store.rewrite(id, lambda note: replace(note, needs=all_needs))
 
-    def spare(self, id: str, *needs: str) -> Note:  # noqa: A002
+    def remove_needs(self, id: str, *needs: str) -> Note:  # noqa: A002
         """Remove dependencies of a task."""
         return self._store.rewrite(
             id, lambda note: replace(note, needs=tuple(n for n in note.needs if n not in needs))
@@ -121,17 +121,17 @@ class NoteTasks:
 
     def start(self, id: str) -> Note:  # noqa: A002
         """
-        Begin a task.
+        Start a task.
 
         Raises:
-            NoteConflict: It runs already, or cannot begin; the error says why.
+            NoteConflict: It is running already, or cannot start; the error says why.
         """
         with self._store.locked():
             graph = self.graph()
             task = self._task(graph, id)
-            standing = graph.standings[id]
-            if standing.state in ("waiting", "blocked"):
-                raise NoteConflict(f"The task {task.title!r} cannot begin: {standing.why}.")
+            state = graph.states[id]
+            if state.state in ("waiting", "blocked"):
+                raise NoteConflict(f"The task {task.title!r} cannot start: {state.why}.")
             return self._become(id, "running", attempts=task.attempts + 1, outcome="")
 
     def finish(self, id: str, outcome: str = "") -> Note:  # noqa: A002
@@ -139,15 +139,15 @@ class NoteTasks:
         return self._become(id, "done", outcome=outcome)
 
     def fail(self, id: str, why: str) -> Note:  # noqa: A002
-        """Mark a task as failed, and why; tasks that need it are blocked until it is done."""
+        """Mark a task as failed; tasks that depend on it are blocked until it is done."""
         return self._become(id, "failed", outcome=why)
 
     def cancel(self, id: str, why: str = "") -> Note:  # noqa: A002
-        """Cancel a task; tasks that need it are blocked."""
+        """Cancel a task; tasks that depend on it are blocked."""
         return self._become(id, "cancelled", outcome=why)
 
     def reopen(self, id: str) -> Note:  # noqa: A002
-        """Make a task pending again, whatever its status; its attempts count from 0."""
+        """Make a task pending again from any status, and reset its attempts."""
         return self._become(id, "pending", attempts=0, outcome="")
 
     def progress(self, id: str, status: Status, outcome: str = "") -> Note:  # noqa: A002
@@ -155,13 +155,13 @@ class NoteTasks:
         Set the status of a task.
 
         Args:
-            id: Of the task.
+            id: The id of the task.
             status: "running" and "pending" start and reopen it; the others end it.
-            outcome: What came of it, or why it failed.
+            outcome: Its result, or the reason for its failure.
 
         Raises:
-            InputError: It is no task.
-            NoteConflict: It cannot become that now.
+            InputError: It is not a task.
+            NoteConflict: The transition is not possible now.
             UnknownNote: There is no such note.
         """
         if status == "running":
@@ -172,10 +172,10 @@ class NoteTasks:
 
     def give_back(self, id: str, why: str = "") -> Note:  # noqa: A002
         """
-        Make an interrupted task pending again; its attempts are kept.
+        Make an interrupted task pending again, without resetting its attempts.
 
         Raises:
-            NoteConflict: It does not run.
+            NoteConflict: It is not running.
         """
         return self._become(id, "pending", outcome=why, only=("running",))
 
@@ -193,7 +193,7 @@ class NoteTasks:
                 raise InputError(f"the note {note.title!r} is not a task", field="id")
             if note.status not in (only or FROM[status]):
                 raise NoteConflict(
-                    f"The task {note.title!r} is {note.status}, not to be {status}."
+                    f"The task {note.title!r} is {note.status} and cannot become {status}."
                 )
             reason = one_line(outcome[: LONGEST_OUTCOME * 2])[:LONGEST_OUTCOME]
             tried = note.attempts if attempts is None else attempts
@@ -204,7 +204,7 @@ class NoteTasks:
     def _check_needs(self, needs: Iterable[str]) -> tuple[str, ...]:
         required = tuple(dict.fromkeys(needs))
         if len(required) > MOST_NEEDS:
-            raise InputError(f"a task needs at most {MOST_NEEDS:,} others", field="needs")
+            raise InputError(f"a task can have at most {MOST_NEEDS:,} dependencies", field="needs")
         if required:
             graph = self.graph()
             for one in required:
@@ -220,18 +220,18 @@ class NoteTasks:
 
 
 Work: TypeAlias = Callable[[Note], Awaitable[str | None]]
-"""Does a task, and returns its result; what it raises is the reason of its failure."""
+"""Carries out a task and returns its result; an exception is the reason of its failure."""
 
 
 @frozen
 class Schedule:
     """
-    How tasks are done.
+    Limits of a run.
 
     Args:
-        parallel: How many at once.
-        attempts: How often a task is begun whose run was killed, before it counts as failed.
-        seconds: How long one may take; None for any time.
+        parallel: The maximum number of tasks that run at once.
+        attempts: The number of killed attempts after which a task counts as failed.
+        seconds: The timeout of a task; None for none.
 
     Raises:
         BudgetError: A number is out of range.
@@ -251,10 +251,10 @@ class Schedule:
 @frozen
 class RunReport:
     """
-    What a run did: ids of tasks by what became of them.
+    The result of a run: ids of tasks by outcome.
 
-    ``blocked`` and ``waiting`` are those that could not begin; ``resumed`` those that a run before
-    had left under way.
+    ``blocked`` and ``waiting`` are those that could not start; ``resumed`` are those that an
+    earlier run left running.
     """
 
     done: tuple[str, ...]
@@ -268,20 +268,20 @@ async def run_tasks(
     store: NoteStore, tasks: NoteTasks, work: Work, schedule: Schedule | None = None
 ) -> RunReport:
     """
-    Run all tasks that can be run, also those that are added meanwhile.
+    Run all tasks that can start, including those added meanwhile.
 
     Args:
-        store: Where they are kept.
+        store: The store of the notes.
         tasks: The tasks.
-        work: Does one.
-        schedule: How many at once, how often, how long.
+        work: Carries out one task.
+        schedule: The limits of the run.
 
     Raises:
-        StoreError: Another run holds the folder, or a step cannot be recorded.
-        asyncio.CancelledError: The run was cancelled; what was under way can begin again.
+        StoreError: Another run uses the folder, or a status cannot be recorded.
+        asyncio.CancelledError: The run was cancelled; running tasks can start again.
     """
     lock = FolderLock(
-        store.data.path / "running", 0.0, f"Another run does the tasks of {store.folder.path}."
+        store.data.path / "running", 0.0, f"Another run uses the tasks of {store.folder.path}."
     )
     with lock.held():
         return await _Run(tasks, work, schedule or Schedule()).whole()
@@ -314,20 +314,20 @@ class _Run:
         )
 
     async def _fill(self) -> bool:
-        """Start what can start; return True if anything is running."""
+        """Start all tasks that can start; return True if any is running."""
         free = self._schedule.parallel - len(self._busy)
         if free > 0:
             for metadata in (await asyncio.to_thread(self._tasks.ready))[:free]:
                 try:
                     note = await asyncio.to_thread(self._tasks.start, metadata.id)
                 except (NoteConflict, UnknownNote):
-                    continue  # somebody changed or deleted it since
+                    continue  # changed or deleted since
                 doing = asyncio.create_task(self._do(note))
                 self._busy[doing] = note.id
         return bool(self._busy)
 
     async def _do(self, note: Note) -> None:
-        """Do a task, and record how it ended, even when the run is cancelled just then."""
+        """Carry out a task, and record its outcome, even if the run is cancelled meanwhile."""
         step: Callable[[str, str], Note] = self._tasks.fail
         ended = self._failed
         try:
@@ -335,23 +335,23 @@ class _Run:
                 outcome = str(await self._work(note) or "")
             step, ended = self._tasks.finish, self._done
         except TimeoutError as error:
-            late = f"it took more than {self._schedule.seconds} seconds"
-            outcome = redact_json(str(error)) or late
+            timed_out = f"it took more than {self._schedule.seconds} seconds"
+            outcome = redact_json(str(error)) or timed_out
         except asyncio.CancelledError:
             doing = asyncio.current_task()
             if doing is None or doing.cancelling():
                 raise
-            outcome = "it called itself off"
-        except Exception as error:  # noqa: BLE001  # whatever it raises is why the task failed
+            outcome = "it cancelled itself"
+        except Exception as error:  # noqa: BLE001  # any exception fails the task
             outcome = explain_error(error)
         try:
             await run_to_end(asyncio.to_thread(step, note.id, outcome))
         except (NoteConflict, UnknownNote):
-            return  # somebody ended or deleted it by hand; what they say holds
+            return  # ended or deleted by hand, which takes precedence
         ended.append(note.id)
 
     async def _stop(self) -> None:
-        """Cancel what is running, and make it pending again."""
+        """Cancel running tasks, and make them pending again."""
         for doing in self._busy:
             doing.cancel()
         if self._busy:
@@ -362,8 +362,8 @@ class _Run:
     def _resume_interrupted(self) -> list[str]:
         """Make tasks of a killed run pending again, unless they were interrupted too often."""
         resumed = []
-        for standing in self._tasks.graph().in_state("running"):
-            metadata = standing.metadata
+        for state in self._tasks.graph().in_state("running"):
+            metadata = state.metadata
             if metadata.attempts >= self._schedule.attempts:
                 self._tasks.fail(metadata.id, f"it was interrupted {metadata.attempts} times")
                 self._failed.append(metadata.id)

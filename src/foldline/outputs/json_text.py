@@ -1,7 +1,5 @@
 """JSON read piece by piece, with every number spelled as it was, and written again exactly."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
 """
-One schema of a PostgreSQL database: connected to, brought up to date, changed in transactions.
+One schema of a PostgreSQL database: connection pool, migrations, transactions.
 
-Connections come from a pool. One that the server dropped is replaced before a transaction begins,
-with a backoff; one that is lost while a transaction commits is looked up afterwards, so that a
-change is either known to be recorded or known not to be.
+A connection that the server dropped is replaced before a transaction begins, with a backoff. If
+one is lost during a commit, the outcome of the transaction is queried afterwards, so that a change
+is known to be either recorded or not.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ except ImportError as missing:
     raise MissingExtra("psycopg", "postgres") from missing
 
 PATIENCE: Final = 10.0
-"""How long to wait for a connection, a lock or another writer, in seconds."""
+"""Timeout for a connection, a lock or another writer, in seconds."""
 
 STATEMENT: Final = 60.0
-"""The longest that one statement may run, in seconds."""
+"""Timeout of one statement, in seconds."""
 
 CONNECTIONS: Final = 8
-"""The most connections of one process to one schema."""
+"""Maximum number of connections of one process to one schema."""
 
 READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -43,10 +43,10 @@ class PostgresDatabase:
     A pool of connections to one schema.
 
     Args:
-        url: ``postgresql://user@host:port/database``; what it leaves out comes from the usual
-            ``PG…`` variables and ``~/.pgpass``.
-        schema: What it holds.
-        patience: How long to wait for a connection or another writer, in seconds.
+        url: ``postgresql://user@host:port/database``; missing parts come from the usual ``PG…``
+            variables and ``~/.pgpass``.
+        schema: The tables and migrations.
+        patience: Timeout for a connection or another writer, in seconds.
 
     Raises:
         StoreError: The database cannot be reached, or a newer Foldline wrote it.
@@ -61,7 +61,7 @@ class PostgresDatabase:
             "application_name": f"foldline {schema.what}",
             "connect_timeout": max(2, round(patience)),
         }
-        # Not from the pool, which would try again and again and keep to itself why.
+        # Not from the pool, which would retry and hide the error.
         with self._errors(), self._connect(url, settings) as connection:
             self._configure(connection)
             migrate(PostgresConnection(connection), schema, self.place)
@@ -77,21 +77,21 @@ class PostgresDatabase:
         )
 
     def reading(self) -> AbstractContextManager[PostgresConnection]:
-        """Look at one moment of the database."""
+        """Begin a read-only transaction on one snapshot of the database."""
         return self._transaction(READING)
 
     def writing(self) -> AbstractContextManager[PostgresConnection]:
         """
-        Change the database, all or nothing; what is committed is on the server's disk.
+        Begin a write transaction; committed changes are on the server's disk.
 
         Raises:
             StoreError: It cannot be written, and nothing was changed, or the server was lost
-                while it committed, and whether it did cannot be found out; the message says which.
+                during the commit, and its outcome is unknown; the message says which.
         """
         return self._transaction("BEGIN")
 
     def size(self) -> int:
-        """Return what the tables of the schema take with their indexes, in bytes."""
+        """Return the size of the schema's tables with their indexes, in bytes."""
         with self.reading() as connection:
             (size,) = connection.execute(
                 "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class"
@@ -145,7 +145,7 @@ class PostgresDatabase:
                 pool.putconn(connection)
 
     def _begin(self, pool: ConnectionPool[Any], begin: str) -> Any:
-        """Begin a transaction on a connection that lives; the server may have dropped some."""
+        """Begin a transaction on a live connection; the server may have dropped some."""
         for _ in range(pool.max_size + 1):
             connection = pool.getconn()
             try:
@@ -163,7 +163,7 @@ class PostgresDatabase:
         return pool.getconn()
 
     def _commit(self, pool: ConnectionPool[Any], connection: Any, begin: str) -> None:
-        if begin == READING:  # nothing is recorded that could be lost
+        if begin == READING:  # no change could be lost
             connection.execute("COMMIT")
             return
         found = connection.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchone()
@@ -179,7 +179,7 @@ class PostgresDatabase:
                 ) from error
 
     def _is_committed(self, pool: ConnectionPool[Any], transaction: str) -> bool:
-        """Ask the server, when it is back, what became of a transaction that was committing."""
+        """Query the outcome of an interrupted commit once the server is back."""
         try:
             with pool.connection() as connection:
                 row = connection.execute(
@@ -204,12 +204,12 @@ class PostgresDatabase:
 
 
 def _describe(url: str) -> str:
-    """Name a database without the password that its URL may hold."""
+    """Return a description of a database without the password that its URL may hold."""
     try:
         given = conninfo_to_dict(url)
-    except psycopg.Error:  # its words repeat the URL, and so the password
+    except psycopg.Error:  # its text repeats the URL, and so the password
         raise StoreError(
-            "This is no URL of a PostgreSQL database.",
+            "This is not the URL of a PostgreSQL database.",
             hint="Write it as postgresql://user@host:5432/database",
         ) from None
     host, name = given.get("host") or "localhost", given.get("dbname") or ""
@@ -217,7 +217,7 @@ def _describe(url: str) -> str:
 
 
 def explain_error(error: Exception, place: str, patience: float) -> StoreError:
-    """Say what went wrong and what to do next; nothing of it holds the password."""
+    """Convert an error to a StoreError with a hint, without the password."""
     match error:
         case PoolTimeout():
             return StoreError(
@@ -266,9 +266,9 @@ def translate(statement: str) -> str:
     """
     Return a statement with the placeholders of psycopg: ``?`` is ``%s``, ``:name`` ``%(name)s``.
 
-    A list of words, which comes as JSON, is taken apart by the function that PostgreSQL has.
+    A list passed as JSON is expanded by PostgreSQL's own function. The statements are Foldline's
 
-    The statements are Foldline's own; none has a question mark or a colon inside a string.
+    own; none has a question mark or a colon inside a string.
     """
     placed = _PLACE.sub(lambda m: f"%({m[1]})s" if m[1] else "%s", statement.replace("%", "%%"))
     return _ELEMENTS.sub(r"SELECT jsonb_array_elements_text(\1::jsonb)", placed)
@@ -276,10 +276,10 @@ def translate(statement: str) -> str:
 
 class PostgresConnection:
     """
-    A connection of psycopg that takes the statements written for SQLite.
+    A psycopg connection that accepts statements written for SQLite.
 
     Args:
-        connection: In autocommit mode: transactions are begun and ended by statements.
+        connection: A connection in autocommit mode: statements begin and end transactions.
     """
 
     def __init__(self, connection: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a PostgreSQL database holds, and the numbered steps that lead to it."""
+"""The schema of a PostgreSQL database, and its numbered migrations."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ LOCK = 0x464F4C44
 
 
 WAITING = "10min"
-"""How long a migration waits for another one, or for a transaction that uses its tables."""
+"""Timeout of a migration for another one, or for a transaction that uses its tables."""
 
 
 @frozen
 class PostgresSchema:
     """
-    What a schema of a database holds.
+    The content of a schema of a database.
 
     Args:
-        name: The schema; everything of this kind stands in it.
-        steps: The statements that lead from each version to the next. Steps only go forward and
-            only add, so that workers of the version before go on meanwhile.
-        what: What to call it, as in "archive".
+        name: The name of the schema.
+        steps: The statements of each migration. Migrations only go forward and only add, so that
+            workers of the previous version continue to run.
+        what: Its name in messages, such as "archive".
     """
 
     name: str
@@ -35,12 +35,12 @@ class PostgresSchema:
 
 def migrate(connection: Connection, schema: PostgresSchema, place: str) -> None:
     """
-    Bring a schema to the newest version, in one transaction.
+    Migrate a schema to the newest version, in one transaction.
 
     Args:
-        connection: In autocommit mode.
-        schema: What is to be there.
-        place: What to call the database in messages.
+        connection: A connection in autocommit mode.
+        schema: The target schema.
+        place: The name of the database in messages.
 
     Raises:
         StoreError: It was written by a newer Foldline.
@@ -49,10 +49,10 @@ def migrate(connection: Connection, schema: PostgresSchema, place: str) -> None:
         return
     connection.execute("BEGIN")
     try:
-        # An index of a large table takes its time, and who waits for it must not give up before.
+        # Indexing a large table takes time, and waiting processes must not time out before.
         connection.execute("SET LOCAL statement_timeout = 0")
         connection.execute(f"SET LOCAL lock_timeout = '{WAITING}'")
-        # One process migrates; others wait here, and find it done when they read again.
+        # One process migrates; others wait here, and find the schema migrated afterwards.
         connection.execute("SELECT pg_advisory_xact_lock(?)", (LOCK,))
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema.name}")
         connection.execute(

@@ -1,7 +1,7 @@
 """
-A provider's answer, read while it passes: its beginning, its "too long", its usage.
+A provider's answer, read while it is relayed: its beginning, a "too long" error, its usage.
 
-None of it is lost or delayed for longer than the constants here say.
+No byte is lost, or delayed for longer than the constants here allow.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BufferedAnswer:
         self._coming: asyncio.Future[bytes | None] | None = None
 
     async def next(self, seconds: float) -> bytes | None:
-        """Take the next bytes; None at the end, and when none come in so many seconds."""
+        """Return the next bytes; None at the end, and after a timeout in seconds."""
         if self.ended:
             return None
         if self._coming is None:
@@ -60,21 +60,21 @@ class BufferedAnswer:
         return chunk
 
     async def pieces(self, most: int, seconds: float) -> AsyncGenerator[bytes, None]:
-        """Yield what comes in so many seconds, up to about ``most`` bytes."""
+        """Yield the bytes that arrive within ``seconds``, up to about ``most``."""
         size, end = sum(map(len, self.taken)), monotonic() + seconds
         while size < most and (chunk := await self.next(end - monotonic())) is not None:
             size += len(chunk)
             yield chunk
 
     async def whole(self, most: int, seconds: float) -> bytes:
-        """Take what comes in so many seconds, up to about ``most`` bytes."""
+        """Return the bytes that arrive within ``seconds``, up to about ``most``."""
         async for _ in self.pieces(most, seconds):
             pass
         return b"".join(self.taken)
 
     async def replay(self) -> AsyncIterator[bytes]:
         """
-        Yield what was taken, and the rest as it arrives.
+        Yield the bytes read so far, and the rest as it arrives.
 
         Raises:
             ModelError: The body broke off.
@@ -93,37 +93,37 @@ class BufferedAnswer:
                 yield chunk
 
     def close(self) -> None:
-        """Give up waiting."""
+        """Stop waiting for the body."""
         if self._coming is not None:
             self._coming.cancel()
 
 
 LARGEST: Final = 1 << 20
-"""So much of an error is read, in bytes."""
+"""Maximum size of an error that is read, in bytes."""
 
 PATIENCE: Final = 15.0
-"""Seconds that a stream is held back in which nothing but its beginning has arrived."""
+"""Seconds that a stream is held back while only its opening events have arrived."""
 
 BEGINNING: Final = frozenset(
     {"response.created", "response.in_progress", "response.queued", "ping"}
 )
-"""Events that say nothing yet."""
+"""Opening events without content."""
 
 REJECTING: Final = frozenset({400, 413, 422})
-"""Statuses with which providers say that a request is too long."""
+"""Statuses with which providers reject a request as too long."""
 
 
 async def find_rejection(answer: Passed, *, risky: bool) -> tuple[Passed, ModelError | None]:
     """
-    Find out whether a request was rejected as too long.
+    Detect whether a request was rejected as too long.
 
     Args:
-        answer: What the provider answers; nothing of it was read.
-        risky: Whether the request is so large that a stream is held back until it says more
-            than that it begins: some providers reject in there.
+        answer: The provider's answer, not yet read.
+        risky: Whether the request is so large that a stream is held back until it has content:
+            some providers reject within the stream.
 
     Returns:
-        An answer to pass on in its place, which begins with what was read, and the error.
+        An answer to relay in its place, which replays the bytes already read, and the error.
     """
     plain = {n.lower(): v.decode("latin-1").lower() for n, v in answer.headers}
     streams = risky and "text/event-stream" in plain.get(b"content-type", "")
@@ -141,7 +141,7 @@ async def find_rejection(answer: Passed, *, risky: bool) -> tuple[Passed, ModelE
 
 
 async def _failed_event(buffered: BufferedAnswer) -> ModelError | None:
-    """Read a stream until an event says more than that it begins; return the error in that."""
+    """Read a stream up to its first event with content; return the error in that event, if any."""
     async with aclosing(read_events(buffered.pieces(LARGEST, PATIENCE))) as events:
         async for event in events:
             if _kind(event) not in BEGINNING:
@@ -154,7 +154,7 @@ def _kind(event: ServerSentEvent) -> str:
 
 
 def _value(event: ServerSentEvent) -> dict[str, Any]:
-    """Return the JSON object of an event, an empty one where it has none."""
+    """Return the JSON object of an event, an empty one if it has none."""
     try:
         return event.value()
     except ModelError:
@@ -162,7 +162,7 @@ def _value(event: ServerSentEvent) -> dict[str, Any]:
 
 
 def _error(event: ServerSentEvent) -> ModelError | None:
-    """Return an event as an error, if it is one."""
+    """Return the error in an event, if it is one."""
     value = _value(event)
     inner = mapping(value.get("response")).get("error")
     error = value.get("error") or inner or (value if value.get("type") == "error" else None)
@@ -170,19 +170,19 @@ def _error(event: ServerSentEvent) -> ModelError | None:
 
 
 LONGEST: Final = 1 << 20
-"""So much of one line of a stream, or of a whole answer, is read at most, in bytes."""
+"""Maximum size of one line of a stream, or of a whole answer, that is read, in bytes."""
 
 READABLE: Final = frozenset({"", "identity", "gzip", "deflate"})
-"""Codings of an answer that are read here."""
+"""Content codings that can be decoded here."""
 
 
 class UsageReader:
     """
-    Reads the usage in an answer that passes; what it cannot read it ignores.
+    Reads the usage from a relayed answer, and ignores what it cannot read.
 
     Args:
-        kind: The type of the content.
-        coding: How it is compressed.
+        kind: The content type.
+        coding: The content coding.
     """
 
     def __init__(self, kind: str, coding: str) -> None:
@@ -206,7 +206,7 @@ class UsageReader:
             self._unreadable = True
 
     def end(self) -> Usage | None:
-        """Return the usage, None where none was reported."""
+        """Return the usage, None if none was reported."""
         if not self._unreadable and not self._stream and self._rest:
             try:
                 self._read_event(json.loads(self._rest))

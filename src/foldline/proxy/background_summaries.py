@@ -1,8 +1,8 @@
 """
-Summaries in the background, by a model that the client's own key pays for.
+Background summaries by a model that is paid for with the client's own key.
 
-The key is the one of the client's newest request. It is kept in memory as long as the session is
-open, sent only to the provider it came for, and never written anywhere.
+The key is that of the client's newest request. It is kept in memory while the session is open,
+sent only to the provider it was meant for, and never stored.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ CREDENTIALS: Final = (
     *("authorization", "x-api-key", "api-key", "anthropic-version", "anthropic-beta"),
     *("openai-organization", "openai-project", "chatgpt-account-id"),
 )
-"""Headers of authentication; they are copied whole and not inspected."""
+"""Authentication headers; they are copied unchanged and not inspected."""
 
 MOST: Final = 512
-"""Sessions whose keys are held; further ones push out the oldest."""
+"""Maximum number of sessions whose keys are held; the oldest is dropped first."""
 
 
 class BackgroundSummarizers:
@@ -41,8 +41,8 @@ class BackgroundSummarizers:
 
     Args:
         upstream: The provider.
-        which: "same" for the model that the client asks, "light" for its cheaper sibling.
-        usd: The most that all of them may spend in US dollars, as long as the proxy runs.
+        which: "same" for the model that the client uses, "light" for its cheaper sibling.
+        usd: Spending limit of all summaries while the proxy runs, in US dollars.
     """
 
     def __init__(self, upstream: Endpoint, which: Literal["same", "light"], usd: float) -> None:
@@ -56,7 +56,7 @@ class BackgroundSummarizers:
 
     @property
     def spent(self) -> float:
-        """What was spent so far, in US dollars."""
+        """Total spending, in US dollars."""
         return self._spent
 
     def of(self, session: str, request: ConversationRequest) -> SessionSummarizer:
@@ -66,7 +66,7 @@ class BackgroundSummarizers:
         return SessionSummarizer(self, session, name, info, PROTOCOLS[request.endpoint.dialect]())
 
     def keep_credentials(self, session: str, headers: Mapping[str, str], path: str) -> None:
-        """Keep the headers of authentication of the newest request of a session."""
+        """Keep the authentication headers of a session's newest request."""
         credentials = {name: Secret(headers[name]) for name in CREDENTIALS if headers.get(name)}
         with self._lock:
             self._credentials[session] = Endpoint(self._upstream.url(path), headers=credentials)
@@ -75,18 +75,18 @@ class BackgroundSummarizers:
                 self._credentials.popitem(last=False)
 
     def answer(self, summarizer: SessionSummarizer, ask: Ask) -> Reply:
-        """Ask a model, if the spending limit allows it."""
+        """Answer an Ask with a model, if the spending limit allows it."""
         with self._lock:
             endpoint = self._credentials.get(summarizer.session)
             left = self._usd - self._spent
         if endpoint is None:
             return Reply(error="no request has brought a key", retry=False, attempts=0)
-        # What it will cost at most is held back, so that two at once stay within the sum.
+        # The maximum cost is reserved, so that concurrent requests stay within the limit.
         read = len(ask.prompt.encode()) + len(ask.system.encode())
         price = summarizer.reader.usd(read // 2, ask.max_tokens)
         if price is None or price > left:
-            words = "its price is not known" if price is None else "the spending limit is reached"
-            return Reply(error=words, retry=False, attempts=0)
+            why = "its price is not known" if price is None else "the spending limit is reached"
+            return Reply(error=why, retry=False, attempts=0)
         self._pay(price)
         spent, wire = 0.0, summarizer.wire
         try:
@@ -111,7 +111,7 @@ class BackgroundSummarizers:
 
 @frozen
 class SessionSummarizer:
-    """Summarizes one session; it is asked in the background only."""
+    """Summarizes one session, only in the background."""
 
     summarizers: BackgroundSummarizers
     session: str
@@ -121,9 +121,9 @@ class SessionSummarizer:
 
     @cached_property
     def reader(self) -> ModelLimits:
-        """What the model reads at most."""
+        """The limits of the model."""
         return replace(priced_limits(self.name, self.info, 0), background=True)
 
     def __call__(self, ask: Ask) -> Reply:
-        """Answer; errors are part of the Reply."""
+        """Answer an Ask; errors are part of the Reply."""
         return self.summarizers.answer(self, ask)

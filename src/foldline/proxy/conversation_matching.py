@@ -1,9 +1,9 @@
 """
-Which session a history continues.
+Matching a request's history to the session that it continues.
 
-A session is continued by a history that begins with its whole log, by the ids of its
-messages. A history that goes on otherwise gets a session of its own; where the one it left was
-compacted, that is a branch whose shared beginning looks as it did before.
+A history continues a session if it begins with the session's whole log, compared by message ids.
+A history that diverges gets its own session; if the old session was compacted, the new one is a
+branch whose shared beginning keeps its compacted view.
 """
 
 from __future__ import annotations
@@ -28,30 +28,29 @@ from foldline.values.identity import shared_length
 from foldline.values.messages import Usage
 
 PREFIX: Final = "serve-"
-"""How the names of sessions begin that the proxy keeps; it continues no others."""
+"""Prefix of the proxy's session names; it continues no other sessions."""
 
 RECENT_MESSAGES: Final = 24
-"""So many of the newest messages of a history are looked for in the archive."""
+"""Number of the newest messages of a history that are looked up in the archive."""
 
 MAX_CANDIDATES: Final = 16
-"""So many sessions of the archive are compared with a history."""
+"""Maximum number of archived sessions that are compared with a history."""
 
 ATTEMPTS: Final = 3
 
 MAX_BYTES: Final = 128 << 20
-"""What the newest requests of all open sessions may take together, in bytes."""
+"""Maximum total size of the newest requests of all open sessions, in bytes."""
 
 
 @dataclass(eq=False)
 class OpenConversation:
     """
-    An open session.
+    An open session, used only under its ``lock``.
 
-    ``ids`` are those of its log. ``sent`` is what was sent of it last: positions in the log, and
-    the JSON of what an edit made. ``answer`` is the length of the log at the last request and the
-    usage that came with its answer. ``coming`` are the ids that it is about to have, so that the
-    same request again waits for it; ``size`` is that of the newest request, in characters. Whoever
-    uses it holds the ``lock``.
+    ``ids`` are the message ids of its log. ``sent`` is the view last sent: positions in the log,
+    and the JSON of messages made by edits. ``answer`` is the length of the log at the last request
+    and the usage of its answer. ``coming`` are the ids about to be appended, so that a repeated
+    request waits for it; ``size`` is the size of the newest request, in characters.
     """
 
     session: Session
@@ -67,18 +66,18 @@ class OpenConversation:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def shares(self, ids: Sequence[str]) -> int:
-        """Count the messages with which both begin."""
+        """Return the length of the common prefix of messages."""
         return _count_shared(self.ids, ids)
 
 
 class ConversationMatcher:
     """
-    The sessions that were in use last.
+    The most recently used sessions, and the lookup of a request's session.
 
     Args:
-        store: The archive; None keeps every session in memory, as long as it is open.
-        opens: Opens a session for a request, in a store, under a name.
-        most: Sessions that are kept open.
+        store: The archive; None keeps every session in memory while it is open.
+        opens: Opens a session for a request, in a store, with a name.
+        most: Maximum number of open sessions.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class ConversationMatcher:
 
     @contextmanager
     def match(self, request: ConversationRequest) -> Iterator[OpenConversation]:
-        """Take the session that a request continues; it has what the request says by then."""
+        """Lock the session that a request continues, and append the new messages to it."""
         for attempt in range(ATTEMPTS):
             conversation = self._find(request)
             with conversation.lock:
@@ -108,7 +107,7 @@ class ConversationMatcher:
                 try:
                     _catch_up(conversation, request)
                 except StoreError:
-                    # Another process may have gone on with the session.
+                    # Another process may have continued the session.
                     self._drop(conversation)
                     if attempt + 1 == ATTEMPTS:
                         raise
@@ -119,7 +118,7 @@ class ConversationMatcher:
         raise StoreError("Another process keeps changing the session.")
 
     def find_open(self, request: ConversationRequest) -> OpenConversation | None:
-        """Return the open session that a request continues, as it is; None for none."""
+        """Return the open session that a request continues, unchanged; None for none."""
         with self._guard:
             found, shared = self._nearest(request)
         return found if found is not None and found.ids and shared == len(found.ids) else None
@@ -150,13 +149,13 @@ class ConversationMatcher:
     def _branch(
         self, request: ConversationRequest, store: Store, left: str, shared: int
     ) -> OpenConversation:
-        """Go on from the beginning of a session in one of its own."""
+        """Start a new session as a branch from the shared beginning of another."""
         name = _new_name(request)
         fork(store, left, name, shared, time.time())
         return self._open_session(request, store, name, list(request.ids[:shared]))
 
     def _nearest(self, request: ConversationRequest) -> tuple[OpenConversation | None, int]:
-        """Return the open session that shares most messages, and how many."""
+        """Return the open session with the longest common prefix, and its length."""
         best, most = None, (False, 0, False)
         for conversation in self._open.values():
             if conversation.root != request.root:
@@ -192,7 +191,7 @@ class ConversationMatcher:
         return None
 
     def _candidates(self, request: ConversationRequest) -> Iterator[str]:
-        assert self._store is not None  # noqa: S101  # asked for by who knows
+        assert self._store is not None  # noqa: S101  # callers check it
         seen: set[str] = set(self._open)
         for number in reversed(request.ids[-RECENT_MESSAGES:]):
             for name, _ in self._store.find(number):
@@ -216,12 +215,12 @@ class ConversationMatcher:
         return made
 
     def _close_idle(self, made: OpenConversation) -> None:
-        """Close the sessions that were idle longest, beyond a number and a size."""
+        """Close the longest idle sessions above the limits on number and size."""
         size = sum(one.size for one in self._open.values())
         for old in list(self._open.values()):
             if len(self._open) <= self._most and size <= MAX_BYTES:
                 return
-            # One that is in use is closed another time.
+            # A session in use is closed later.
             if old is not made and old.lock.acquire(blocking=False):
                 del self._open[old.session.name]
                 size -= old.size
@@ -249,7 +248,7 @@ def _skip_damaged() -> Iterator[None]:
 
 
 def _count_shared(log: Sequence[str], ids: Sequence[str]) -> int:
-    """Count the messages with which a log and a history begin."""
+    """Return the length of the common prefix of a log and a history."""
     size = len(log)
     if size and size <= len(ids) and log[-1] == ids[size - 1] and log == ids[:size]:
         return size
@@ -257,7 +256,7 @@ def _count_shared(log: Sequence[str], ids: Sequence[str]) -> int:
 
 
 def _catch_up(conversation: OpenConversation, request: ConversationRequest) -> None:
-    """Append what is new in a request."""
+    """Append the new messages of a request."""
     session, done = conversation.session, len(conversation.ids)
     if conversation.around != request.around:
         session.surround(system=request.system, tools=request.tools)
@@ -274,15 +273,15 @@ def _catch_up(conversation: OpenConversation, request: ConversationRequest) -> N
 
 
 def _usage(conversation: OpenConversation, request: ConversationRequest) -> Usage | None:
-    """Return what the provider reported with the answer that is new in a request, if it is one."""
+    """Return the usage that the provider reported for the new answer in a request, if any."""
     done = len(conversation.ids)
     if conversation.answer is None or conversation.answer[0] != done:
         return None
     answers = [known.role == "assistant" for known in request.known[done:]]
-    # One answer may be several items; what comes behind the first that is none was not answered.
+    # One answer may be several items; items after the first other message are not part of it.
     return conversation.answer[1] if answers[0] and answers == sorted(answers)[::-1] else None
 
 
 def is_compaction(receipt: Receipt) -> bool:
-    """Return True if something was made smaller, not just repaired."""
+    """Return True if the view was reduced, not only repaired."""
     return receipt.status == "compacted" and receipt.reason != "repair"

@@ -1,4 +1,4 @@
-"""One request from its first byte to its last: read, decide, send, pass the answer on."""
+"""Forwarding of one request: read it, decide, send, relay the answer."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 AHEAD_SECONDS: Final = 0.25
-"""Seconds that the head of an answer waits for what its first bytes say of the cache."""
+"""Seconds that the head of an answer is delayed to read cache usage from its first bytes."""
 
 AHEAD_BYTES: Final = 1 << 20
-"""Answers up to this size, in bytes, that are no stream are read before they are passed on."""
+"""Size up to which non-streaming answers are read before they are relayed, in bytes."""
 
 
 @frozen
 class RequestLimits:
     """
-    What a request may take.
+    Limits of a request.
 
-    Of a ``body`` so many bytes are read, and a larger one is passed on unread. ``waiting`` are the
-    seconds for its next piece, ``deciding`` those after which it goes out as it came, ``silence``
-    those without a byte from the provider. So many ``requests`` may be under way at once.
+    ``body`` is the maximum size of a body that is read, in bytes; a larger one is relayed unread.
+    ``waiting`` is the timeout for its next piece, ``deciding`` the timeout after which it is sent
+    unchanged, ``silence`` the timeout for the provider's next byte, all in seconds. ``requests``
+    is the maximum number of concurrent requests.
     """
 
     body: int = 32 << 20
@@ -52,7 +53,7 @@ class RequestLimits:
 
 @frozen
 class ProxyParts:
-    """What the proxy works with; ``workers`` run what blocks."""
+    """The parts of the proxy; ``workers`` run blocking work."""
 
     upstream: Endpoint
     relay: Relay
@@ -65,13 +66,13 @@ class ProxyParts:
 
 
 def forwarder(parts: ProxyParts) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
-    """Return what passes requests on, as ASGI has it."""
+    """Return the ASGI application that forwards requests."""
 
     async def forward(scope: Scope, receive: Receive, send: Send) -> None:
         exchange = Exchange(parts, scope, receive, send)
         refusal = parts.access.refusal(exchange.headers) or exchange.impossible()
         if refusal is None and parts.metrics.in_flight >= parts.limits.requests:
-            refusal = RequestRefusal(503, "busy", "Too many requests are under way; try again.")
+            refusal = RequestRefusal(503, "busy", "Too many requests are in progress; try again.")
         if refusal is not None:
             parts.metrics.refusals[refusal.reason] += 1
             await exchange.refuse(refusal)
@@ -120,13 +121,13 @@ class Exchange:
         self.endpoint: ProxyEndpoint | None = find_endpoint(self.scope["method"], self.path)
 
     def impossible(self) -> RequestRefusal | None:
-        """Return why a request cannot be passed on whatever it holds."""
+        """Return why a request can never be forwarded, None if it can."""
         if not self.path.startswith("/") or self.scope["method"] in ("CONNECT", "TRACE"):
-            return RequestRefusal(400, "target", "This is no address that can be passed on.")
+            return RequestRefusal(400, "target", "This address cannot be forwarded.")
         return None
 
     async def run(self) -> None:
-        """Serve the request; the request to the provider ends as soon as the client has gone."""
+        """Serve the request; the upstream request is cancelled when the client disconnects."""
         work = asyncio.ensure_future(self._serve())
         watch = asyncio.ensure_future(self._watch())
         try:
@@ -148,22 +149,22 @@ class Exchange:
             pass
 
     async def _report_failure(self, error: BaseException) -> None:
-        """Send an error, if no answer was begun yet."""
+        """Send an error, if no answer was started yet."""
         if isinstance(error, _Disconnected):
             self.problem = self.problem or str(error)
             return
         self.problem = f"{type(error).__name__}: {error}"[:300]
         if self._started:
             return
-        status, words = 502, "The proxy failed."
+        status, message = 502, "The proxy failed."
         if isinstance(error, ModelError):
-            status, words = 504 if error.code == "timeout" else 502, str(error)
-        await self.refuse(RequestRefusal(status, "upstream", words))
+            status, message = 504 if error.code == "timeout" else 502, str(error)
+        await self.refuse(RequestRefusal(status, "upstream", message))
 
     async def refuse(self, refusal: RequestRefusal) -> None:
-        """Answer in the proxy's own words, in a shape that every client reads."""
+        """Send an error of the proxy itself, in a shape that every client reads."""
         kind = "proxy_error" if refusal.status >= 500 else "invalid_request_error"
-        error = {"type": kind, "code": f"foldline_{refusal.reason}", "message": refusal.words}
+        error = {"type": kind, "code": f"foldline_{refusal.reason}", "message": refusal.message}
         body = json.dumps({"type": "error", "error": error}).encode()
         self.status = refusal.status
         head = [
@@ -204,7 +205,7 @@ class Exchange:
         return await loop.run_in_executor(self.parts.workers, work, *arguments)
 
     async def _send_with_retry(self, decision: Decision) -> Passed:
-        """Send what was decided, and once more, smaller, if the provider says it is too long."""
+        """Send the decided body, and retry once, smaller, if it is rejected as too long."""
         answer = await self._send_upstream(decision.body)
         if decision.conversation is None:
             return answer
@@ -222,7 +223,7 @@ class Exchange:
     # --- the request ---------------------------------------------------------------------------
 
     async def _body(self) -> tuple[bytes, bool]:
-        """Read the body; False with what was read of one that is too large to be read whole."""
+        """Read the body; return False and the part read so far if it is too large."""
         pieces: list[bytes] = []
         most, declared = self.parts.limits.body, self.headers.get("content-length", "")
         if declared.isdigit() and int(declared) > most:
@@ -276,7 +277,7 @@ class Exchange:
     # --- the answer ----------------------------------------------------------------------------
 
     async def _pass_on(self, answer: Passed) -> None:
-        """Pass an answer on as it arrives; where it breaks off, the client sees that too."""
+        """Relay an answer as it arrives; if it breaks off, the client's connection does too."""
         plain = {n.lower().decode("latin-1"): v.decode("latin-1") for n, v in answer.headers}
         reader = UsageReader(plain.get("content-type", ""), plain.get("content-encoding", ""))
         buffered = BufferedAnswer(answer.chunks)
@@ -318,7 +319,7 @@ class Exchange:
     # --- the log -------------------------------------------------------------------------------
 
     def write(self, **more: Any) -> None:
-        """Write the line of the log."""
+        """Write the log record of the request."""
         decision = self.decision or Decision(b"", "unread")
         usage = self.usage or Usage()
         record: dict[str, Any] = {
@@ -348,7 +349,7 @@ class Exchange:
 
 
 async def _read_ahead(buffered: BufferedAnswer, plain: Mapping[str, str]) -> None:
-    """Wait for a short answer to its end, for a stream until its first bytes, and not long."""
+    """Read a short answer to its end, a stream to its first bytes, within a short timeout."""
     length = plain.get("content-length", "")
     if "text/event-stream" in plain.get("content-type", "").lower():
         await buffered.next(AHEAD_SECONDS)

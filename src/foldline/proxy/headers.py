@@ -1,4 +1,4 @@
-"""Which headers pass, and those that the proxy adds."""
+"""Filtering of forwarded headers, and the headers that the proxy adds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOP: Final = frozenset(
         *(b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade"),
     }
 )
-"""What concerns one connection only (RFC 9110, 7.6.1)."""
+"""Hop-by-hop headers (RFC 9110, 7.6.1)."""
 
 FRAMING: Final = frozenset({b"host", b"content-length", b"expect"})
 """Headers that are set again for the connection to the provider."""
@@ -28,13 +28,13 @@ def request_headers(
     headers: Headers, *, reads: bool, length: bool = False
 ) -> list[tuple[bytes, bytes]]:
     """
-    Return what a provider is sent of a client's headers.
+    Return the headers of a client to forward to the provider.
 
     Args:
-        headers: As they came, with names in lower case.
-        reads: Whether the answer is read here on the side: then it may be compressed only in
-            ways that are read here.
-        length: Whether the length of the body is as it came.
+        headers: The client's headers, with names in lower case.
+        reads: Whether the proxy reads the answer too: then only codings that it can decode are
+            accepted.
+        length: Whether the body keeps its length.
     """
     made = FRAMING - {b"content-length"} if length else FRAMING
     removed = _connection_headers(headers) | made
@@ -45,7 +45,7 @@ def request_headers(
 
 
 def response_headers(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """Return what a client is sent of a provider's headers."""
+    """Return the headers of a provider to forward to the client."""
     lowered = [(name.lower(), value) for name, value in headers]
     removed = _connection_headers(lowered)
     return [(n, v) for n, v in lowered if n not in removed and not n.startswith(OWN)]
@@ -65,7 +65,7 @@ def _readable(value: bytes) -> bytes:
 def report_headers(
     decision: Decision, usage: Usage | None, *, dry_run: bool
 ) -> list[tuple[bytes, bytes]]:
-    """Return headers that report to the client what was done, and the usage if it is known."""
+    """Return headers that report the decision to the client, and the usage if it is known."""
     values = {
         "action": "dry-run" if dry_run else decision.outcome,
         "session": decision.session,

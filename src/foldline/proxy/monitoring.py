@@ -1,4 +1,4 @@
-"""What operators see: the request log as JSON lines, and metrics for people and Prometheus."""
+"""Monitoring: the request log as JSON lines, and metrics as JSON and for Prometheus."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from foldline import __version__
 from foldline.values.messages import Usage
 
 WAITING: Final = 1_000
-"""Lines that wait for a slow reader; further ones are lost, and counted."""
+"""Maximum number of queued lines; further ones are dropped, and counted."""
 
 
 class RequestLog:
     """
-    Writes lines from a thread, so that a slow reader blocks no request.
+    Writes log lines in a thread, so that a slow reader blocks no request.
 
     Args:
-        stream: Where to write; None for nowhere.
+        stream: The output; None for none.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
@@ -33,7 +33,7 @@ class RequestLog:
             self._thread.start()
 
     def add(self, record: Mapping[str, Any]) -> bool:
-        """Add a line; False if it is lost."""
+        """Queue a line; return False if it is dropped."""
         if self._stream is None:
             return True
         try:
@@ -43,7 +43,7 @@ class RequestLog:
         return True
 
     def close(self, seconds: float = 2.0) -> None:
-        """Write what waits, as long as somebody reads it."""
+        """Write the queued lines, unless the reader is stuck."""
         if self._stream is None:
             return
         try:
@@ -69,10 +69,10 @@ BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 1
 @dataclass
 class ProxyMetrics:
     """
-    Counts; only the event loop writes to it.
+    Counters; only the event loop updates them.
 
-    Tokens ``before`` and ``after`` are as counted here; the usage is the provider's. ``added`` is
-    the time, in seconds, that passed in here before a request went out.
+    Tokens ``before`` and ``after`` are counted by the proxy; the usage is the provider's.
+    ``added`` is the latency that the proxy adds to a request, in seconds.
     """
 
     upstream: str
@@ -90,7 +90,7 @@ class ProxyMetrics:
     _added_sum: float = 0.0
 
     def count_request(self, outcome: str, before: int, after: int, added: float) -> None:
-        """Count a request that went out."""
+        """Count a forwarded request."""
         self.outcomes[outcome] += 1
         self.before += before
         self.after += after
@@ -104,7 +104,7 @@ class ProxyMetrics:
             self.usage += usage
 
     def totals(self, sessions: int) -> dict[str, Any]:
-        """Return the totals as JSON values, without a word of what was asked."""
+        """Return the totals as JSON values, without any content of requests."""
         return {
             "status": "ok",
             "version": __version__,

@@ -1,4 +1,4 @@
-"""A request body, every message of which can be sent again byte for byte, and its cache marks."""
+"""A request body whose messages can be sent again byte for byte, and its cache marks."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Body:
     """
     A request body.
 
-    ``fields`` are the top-level values but for the messages, ``places`` where they stand in
-    ``text``; ``messages`` are those parsed, ``spans`` where each of them stands.
+    ``fields`` are the top-level values except the messages, ``places`` their positions in
+    ``text``; ``messages`` are the parsed messages, ``spans`` their positions.
     """
 
     text: str
@@ -30,25 +30,25 @@ class Body:
     spans: list[tuple[int, int]]
 
     def field(self, name: str) -> str:
-        """Return a field as it came, "" where there is none."""
+        """Return the source text of a field, "" if there is none."""
         start, end = self.places.get(name, (0, 0))
         return self.text[start:end]
 
     def source(self, position: int) -> str:
-        """Return a message as it came."""
+        """Return the source text of a message."""
         start, end = self.spans[position]
         return self.text[start:end]
 
     def with_messages(self, pieces: Sequence[int | str]) -> bytes:
         """
-        Return the body with other messages; what stands between two that stay is kept too.
+        Return the body with new messages; text between two adjacent kept ones is kept too.
 
         Args:
-            pieces: Positions of messages that are sent as they came, and the JSON of others.
+            pieces: Positions of messages that are sent unchanged, and the JSON of others.
         """
         start, end = self.spans[0][0], self.spans[-1][1]
         written = [self.text[:start], *self._join(pieces), self.text[end:]]
-        # A lone surrogate, which JSON may hold as an escape, is written as one again.
+        # A lone surrogate, which JSON may hold as an escape, is escaped again.
         return "".join(written).encode("utf-8", "backslashreplace")
 
     def _join(self, pieces: Sequence[int | str]) -> Iterator[str]:
@@ -71,7 +71,7 @@ def read_body(data: bytes, key: str) -> Body:
         key: The field that holds the messages.
 
     Raises:
-        InputError: It is no JSON object with a list of messages, or says something twice.
+        InputError: It is not a JSON object with a list of messages, or repeats a field.
     """
     try:
         return _read(data.decode("utf-8"), key)
@@ -107,7 +107,7 @@ def _read(text: str, key: str) -> Body:
 
 
 def _read_list(text: str, at: int) -> tuple[list[Any], list[tuple[int, int]], int]:
-    """Read the list that begins at a position; returns where it ends, too."""
+    """Read the list at a position; return its items, their spans, and its end."""
     values: list[Any] = []
     spans: list[tuple[int, int]] = []
     at = _skip_sign(text, at, "[")
@@ -146,7 +146,7 @@ def _next_member(text: str, at: int, closing: str) -> int:
 
 
 def write_message(wire: Any) -> str:
-    """Write a message that an edit made, always in the same way."""
+    """Write a message made by an edit, deterministically."""
     return json.dumps(wire, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -154,7 +154,7 @@ MARK: Final = "cache_control"
 
 
 def strip_cache_marks(wire: Any) -> Any:
-    """Return a message without its marks; the same object where it has none."""
+    """Return a message without its cache marks; the same object if it has none."""
     if not isinstance(wire, dict):
         return wire
     bare = {name: value for name, value in wire.items() if name != MARK}
@@ -164,7 +164,7 @@ def strip_cache_marks(wire: Any) -> Any:
 
 
 def cache_mark(wire: Any) -> Any:
-    """Return the last mark in a message, None where it has none."""
+    """Return the last cache mark in a message, None if it has none."""
     if not isinstance(wire, dict):
         return None
     content = wire.get("content")
@@ -174,7 +174,7 @@ def cache_mark(wire: Any) -> Any:
 
 
 def add_cache_mark(wire: Any, mark: Any) -> Any:
-    """Return a message with a mark at its last block, where it can have one."""
+    """Return a message with a cache mark on its last block, if it can have one."""
     content = wire.get("content") if isinstance(wire, dict) else None
     if isinstance(content, str) and content:
         content = [{"type": "text", "text": content}]

@@ -1,4 +1,4 @@
-"""What to send instead of a request: what the session shows, or the very bytes that came."""
+"""Rewriting of requests: send the session's view, or the original bytes."""
 
 from __future__ import annotations
 
@@ -34,35 +34,35 @@ from foldline.values.messages import Usage
 
 Outcome: TypeAlias = Literal["unchanged", "view", "compacted", "failed", "unread"]
 """
-What became of a request: it went out as it came; with the edits of earlier compactions; with one
-made for it; as it came because something in here failed; or as it came, unread.
+The outcome of a request: sent unchanged; with the edits of earlier compactions; with a new
+compaction; unchanged because the proxy failed; or unchanged and unread.
 """
 
 RISKY: Final = 0.25
-"""The part of the window from which on a provider may find a request too long."""
+"""Fraction of the window above which a provider may reject a request as too long."""
 
 MAX_OPEN: Final = 256
-"""Sessions that are kept open."""
+"""Maximum number of open sessions."""
 
 OUTPUT_SHARE: Final = 0.5
 """
-The part of the window from which on a single tool output is cut when it comes. A session of the
-library cuts much earlier; an unchanged agent has bounds of its own.
+Fraction of the window above which a single tool output is cut on arrival. A session of the
+library cuts much earlier; an unchanged agent has its own limits.
 """
 
 STORED_HISTORY: Final = ("previous_response_id", "conversation")
-"""Fields by which a request goes on from a history that its provider keeps."""
+"""Fields by which a request continues a history stored by the provider."""
 
 
 @frozen
 class Decision:
     """
-    What goes out.
+    The body to send, and how it was made.
 
-    ``before`` and ``after`` are the tokens of system prompt, tools and messages as counted here,
-    of what came and of what the session shows; ``receipt`` names the newest compaction in effect.
-    ``length`` is how many messages the session had, ``risky`` says that so much of the window is
-    taken that it may be rejected. ``compaction`` says how the client compacts by itself; see
+    ``before`` and ``after`` are the counted tokens of system prompt, tools and messages, of the
+    original request and of the session's view; ``receipt`` names the newest compaction in effect.
+    ``length`` is the number of messages in the session, ``risky`` is True if the request fills so
+    much of the window that it may be rejected. ``compaction`` is the client's own compaction; see
     `foldline.proxy.requests.client_compaction`.
     """
 
@@ -84,10 +84,10 @@ class Decision:
 @frozen
 class ProxyOptions:
     """
-    How sessions are opened.
+    Options for opening sessions.
 
     ``window`` is in tokens, None for the model's own. With ``dry_run`` everything is measured and
-    every request goes out as it came. ``summarizers`` are models that say what happened, None for
+    every request is sent unchanged. ``summarizers`` are the models that write summaries, None for
     none.
     """
 
@@ -100,11 +100,11 @@ class ProxyOptions:
 
 class RequestRewriter:
     """
-    Decides; whatever goes wrong, the decision is to send what came.
+    Decides what to send; on any error, the original request.
 
     Args:
         store: The archive; None for none.
-        options: How sessions are opened.
+        options: Options for opening sessions.
     """
 
     def __init__(self, store: Store | None, options: ProxyOptions) -> None:
@@ -121,13 +121,13 @@ class RequestRewriter:
         self, endpoint: ProxyEndpoint, data: bytes, headers: Mapping[str, str], path: str = ""
     ) -> Decision:
         """
-        Return what to send instead of a request. Blocks; nothing is raised.
+        Return what to send instead of a request. Blocks; never raises.
 
         Args:
-            endpoint: What it was sent to.
+            endpoint: The endpoint it was sent to.
             data: Its body.
             headers: Its headers, with names in lower case.
-            path: Where it was sent to.
+            path: The path it was sent to.
         """
         try:
             hint, client = session_hint(headers), client_name(headers)
@@ -141,16 +141,16 @@ class RequestRewriter:
                     name = conversation.session.name
                     self._options.summarizers.keep_credentials(name, headers, path)
                 return self._decide(request, data, conversation, Session.view)
-        except Exception as error:  # noqa: BLE001  # whatever it is: the request goes out
+        except Exception as error:  # noqa: BLE001  # on any error the request is sent
             return Decision(data, "failed", _reason(error))
 
     def retry(self, decision: Decision, error: ModelError) -> Decision | None:
         """
-        Return what to send after the provider called a request too long; None for nothing.
+        Return a smaller request after a rejection as too long; None if there is none.
 
         Args:
-            decision: What was sent.
-            error: What the provider said.
+            decision: The decision that was sent.
+            error: The provider's error.
         """
         request, conversation = decision.request, decision.conversation
         if request is None or conversation is None or self._options.dry_run:
@@ -158,18 +158,18 @@ class RequestRewriter:
         try:
             with conversation.lock:
                 if len(conversation.ids) != decision.length:
-                    return None  # the session has gone on
+                    return None  # the session has changed since
                 smaller = self._decide(
                     request, decision.body, conversation, lambda s: s.overflowed(error)
                 )
         except ContextOverflow:
             return None
-        except Exception:  # noqa: BLE001  # the client gets what the provider said
+        except Exception:  # noqa: BLE001  # the client gets the provider's error
             return None
         return smaller if len(smaller.body) < len(decision.body) else None
 
     def record_usage(self, decision: Decision, usage: Usage) -> None:
-        """Keep the usage that the provider reported, if it was sent what the session shows."""
+        """Record the provider's usage, if the session's view was sent."""
         conversation = decision.conversation
         if conversation is not None and not self._options.dry_run:
             conversation.answer = (decision.length, usage)
@@ -192,7 +192,7 @@ class RequestRewriter:
         view = show(session)
         fresh = [session.receipt(number) for number in range(made, session.receipt_count)]
         whole = tuple(range(len(request.ids)))
-        # As long as nothing was compacted, the client handles what the provider rejects.
+        # Before the first compaction, the client handles rejections itself.
         newest = _newest_compaction(session)
         pieces = _pieces(session, view) if newest else whole
         conversation.sent = pieces
@@ -218,7 +218,7 @@ class RequestRewriter:
         )
 
     def _count_only(self, request: ConversationRequest, data: bytes) -> Decision:
-        """Count what would be sent; nothing is recorded for it."""
+        """Count the view that would be sent, without recording anything."""
         found = Decision(data, "unchanged", model=request.model)
         conversation = self._conversations.find_open(request)
         if conversation is None or self._options.dry_run:
@@ -256,13 +256,13 @@ class RequestRewriter:
 
 
 def _reserve(request: ConversationRequest) -> int | None:
-    """Return what a provider keeps for the answer; never more than half of a usual window."""
+    """Return the tokens reserved for the answer; at most half of a usual window."""
     cap = request.endpoint.cap(request.body.fields)
     return None if cap is None else min(cap, UNKNOWN_WINDOW // 2)
 
 
 def _pieces(session: Session, view: Sequence[Any]) -> tuple[int | str, ...]:
-    """Return where what is shown stands in the request, and the JSON of what an edit made."""
+    """Return positions in the request for original messages, and JSON for those made by edits."""
     return tuple(
         write_message(wire) if position is None else position
         for wire, position in zip(view, session.positions(view), strict=True)
@@ -270,7 +270,7 @@ def _pieces(session: Session, view: Sequence[Any]) -> tuple[int | str, ...]:
 
 
 def _write(request: ConversationRequest, pieces: Sequence[int | str]) -> bytes:
-    """Write the request; a mark of a message that is no longer shown goes to what stands there."""
+    """Write the request; the cache mark of a removed message moves to its replacement."""
     lost = set(range(len(request.ids))).difference(p for p in pieces if isinstance(p, int))
     marks = [p for p in sorted(lost) if MARK in request.body.source(p)]
     mark = cache_mark(request.body.messages[marks[-1]]) if marks else None
@@ -287,7 +287,7 @@ def _write(request: ConversationRequest, pieces: Sequence[int | str]) -> bytes:
 
 
 def _newest_compaction(session: Session) -> str:
-    """Name the newest compaction, "" where there is none."""
+    """Return the name of the newest compaction, "" if there is none."""
     numbers = reversed(range(session.receipt_count))
     newest = next((at for at in numbers if is_compaction(session.receipt(at))), None)
     return "" if newest is None else f"{session.name}/{newest}"

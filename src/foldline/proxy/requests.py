@@ -1,4 +1,4 @@
-"""Which requests hold a conversation, whose they are, and what they say: each is read once."""
+"""Requests that hold a conversation: recognition, parsing, and the client that sent them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from foldline.values.tokens import TokenCounter
 @frozen
 class ProxyEndpoint:
     """
-    A place that takes conversations.
+    An API endpoint that takes conversations.
 
     ``dialect`` is the wire format, ``key`` the field of the messages, ``system`` that of the
-    system prompt, ``caps`` those that may hold the most tokens of the answer. ``counts`` says
-    that nothing is answered but the size.
+    system prompt, ``caps`` the possible fields of the output cap. ``counts`` is True if the
+    endpoint only counts tokens.
     """
 
     dialect: str
@@ -36,7 +36,7 @@ class ProxyEndpoint:
     counts: bool = False
 
     def cap(self, fields: Mapping[str, Any]) -> int | None:
-        """Return the tokens reserved for the answer, None where the request has no cap."""
+        """Return the output cap in tokens, None if the request has none."""
         for name in self.caps:
             value = fields.get(name)
             if isinstance(value, int) and not isinstance(value, bool) and value > 0:
@@ -56,29 +56,29 @@ _ENDPOINTS: Final = {
 
 
 def find_endpoint(method: str, path: str) -> ProxyEndpoint | None:
-    """Return what is at a path, None for everything that is passed on unread."""
+    """Return the endpoint at a path, None for everything that is relayed unread."""
     if method != "POST":
         return None
     return next((found for end, found in _ENDPOINTS.items() if path.endswith(end)), None)
 
 
 REMEMBERED: Final = 100_000
-"""Messages whose id and size are remembered; about 200 bytes each."""
+"""Maximum number of cached message ids and sizes; about 200 bytes each."""
 
 MODELS: Final = 32
-"""Models whose counters are remembered."""
+"""Maximum number of cached counters, one per model."""
 
 LONGEST_NAME: Final = 100
 
 KEPT_KINDS: Final = frozenset({"additional_tools", "compaction", "compaction_summary"})
-"""Items that stand for more than they say: without them a request would mean something else."""
+"""Items that refer to content elsewhere: without them a request would mean something else."""
 
 
 @frozen
 class KnownMessage:
     """
-    A message: the hash of what it says, its tokens, its role, whether it must stay, and how the
-    client compacts with it; see `compaction_step`.
+    Cached facts of a message: the hash of its content, its tokens, its role, whether it must stay,
+    and its part in the client's own compaction; see `compaction_step`.
     """
 
     content: str
@@ -91,9 +91,9 @@ class KnownMessage:
 @frozen
 class ConversationRequest:
     """
-    A request for an answer.
+    A parsed request.
 
-    ``ids`` are those that its messages have in a session, ``known`` what is known of each.
+    ``ids`` are the session ids of its messages, ``known`` the cached facts of each.
     """
 
     endpoint: ProxyEndpoint
@@ -106,31 +106,31 @@ class ConversationRequest:
 
     @property
     def model(self) -> str:
-        """The model that is asked, "" where none is named."""
+        """The requested model, "" if none is named."""
         return _model_named(self.body)
 
     @property
     def tokens(self) -> int:
-        """What its messages take, as counted here."""
+        """The counted tokens of its messages."""
         return sum(known.tokens for known in self.known)
 
     @property
     def root(self) -> tuple[str, bool]:
-        """What no session mixes: wire formats, and requests with tools and without."""
+        """What never changes within a session: the wire format, and whether there are tools."""
         return self.endpoint.dialect, bool(self.body.fields.get("tools"))
 
-    # What stands beside the messages is only counted: whatever is odd there is for the provider
-    # to reject, and no reason to leave the conversation alone.
+    # The other fields are only counted: malformed ones are for the provider to reject, and no
+    # reason to skip the conversation.
 
     @property
     def tools(self) -> list[Any]:
-        """The tools that it offers, none where they are no list."""
+        """The tools of the request, none if they are not a list."""
         tools = self.body.fields.get("tools")
         return tools if isinstance(tools, list) else []
 
     @property
     def system(self) -> str:
-        """The text of the system prompt beside the messages, "" where it holds none."""
+        """The text of the system prompt outside the messages, "" if there is none."""
         value = self.body.fields.get(self.endpoint.system) if self.endpoint.system else None
         blocks = value if isinstance(value, list) else [{"text": value}]
         texts = [block.get("text") for block in blocks if isinstance(block, dict)]
@@ -138,17 +138,17 @@ class ConversationRequest:
 
     @cached_property
     def around(self) -> bytes:
-        """A digest of system prompt and tools, to see whether they are others than before."""
+        """A digest of system prompt and tools, to detect changes."""
         text = "\0".join(self.body.field(name) for name in (self.endpoint.system, "tools"))
         return blake2b(text.encode("utf-8"), digest_size=16).digest()
 
     def wire(self, position: int) -> Any:
-        """Return a message as a session keeps it: without the marks for the cache."""
+        """Return a message as a session stores it: without cache marks."""
         return strip_cache_marks(self.body.messages[position])
 
 
 class RequestReader:
-    """Reads requests; what it knows of a message it knows by the bytes that it came in."""
+    """Reads requests, and caches the facts of a message by its bytes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -162,10 +162,10 @@ class RequestReader:
         Read a request.
 
         Args:
-            endpoint: What it was sent to.
+            endpoint: The endpoint it was sent to.
             data: Its body.
             hint: The client's own name for the session.
-            client: What the client calls itself.
+            client: The client's name for itself.
 
         Raises:
             InputError: It cannot be read.
@@ -221,10 +221,10 @@ def _identify(contents: Iterable[str]) -> list[str]:
     return ids
 
 
-# --- what clients say about themselves -----------------------------------------------------
+# --- identification of clients ------------------------------------------------------------
 
 HINTS: Final = ("x-claude-code-session-id", "session-id", "thread-id", "x-session-id")
-"""Where clients name their session."""
+"""Headers in which clients name their session."""
 
 LONGEST_HINT: Final = 200
 
@@ -235,35 +235,35 @@ SUMMARY_REQUESTS: Final = (
     "you are performing a context checkpoint compaction",  # Codex
     "provide a detailed prompt for continuing our conversation",  # opencode
 )
-"""How clients begin to ask for a summary of their own, in small letters."""
+"""Openings of the clients' own summary prompts, in lower case."""
 
 SUMMARY_INTRODUCTIONS: Final = (
     "this session is being continued from a previous conversation",  # Claude Code
     "another language model started to solve this problem and produced a summary",  # Codex
 )
-"""How they begin when they go on from one."""
+"""Openings of messages that continue from such a summary."""
 
 ITEMS: Final = {
     "compaction_trigger": "asked",
     "compaction": "server",
     "compaction_summary": "server",
 }
-"""Items and blocks by which a client has its provider compact, and what that makes."""
+"""Items and blocks of compactions by the provider."""
 
 LOOKED_AT: Final = 20_000
-"""So much of a message is looked at, in characters."""
+"""Number of characters of a message that are searched."""
 
 EARLY: Final = 4
-"""Among so many of the first messages a summary stands that a client goes on from."""
+"""Number of first messages among which such a summary is searched."""
 
 
 def session_hint(headers: Mapping[str, str]) -> str:
-    """Return the client's own name for its session, "" where it names none."""
+    """Return the client's own name for its session, "" if it names none."""
     return next((headers[name][:LONGEST_HINT] for name in HINTS if headers.get(name)), "")
 
 
 def client_name(headers: Mapping[str, str]) -> str:
-    """Return what a client calls itself, as a short word for names and logs."""
+    """Return the client's name for itself, as a short word for names and logs."""
     product = headers.get("user-agent", "").partition("/")[0].lower()
     word = "".join(c if c.isascii() and c.isalnum() else "-" for c in product[:20]).strip("-")
     return NAMES.get(word, word) or "client"
@@ -271,11 +271,11 @@ def client_name(headers: Mapping[str, str]) -> str:
 
 def compaction_step(message: Message) -> str:
     """
-    Recognise a message by which a client compacts by itself.
+    Recognise a message of a client's own compaction.
 
     Returns:
-        "asked" for a request for a summary, "continued" for a summary that it goes on from,
-        "server" for one that its provider made; "" for any other message.
+        "asked" for a request for a summary, "continued" for a summary that it continues from,
+        "server" for one made by its provider; "" for any other message.
     """
     for part in message.parts:
         if isinstance(part, Opaque) and part.kind in ITEMS:
@@ -288,13 +288,13 @@ def compaction_step(message: Message) -> str:
 
 def client_compaction(found: Sequence[str]) -> str:
     """
-    Return how a client compacts by itself.
+    Return the kind of a client's own compaction.
 
     Args:
-        found: What `compaction_step` returned for each message of a request.
+        found: The results of `compaction_step` for the messages of a request.
 
     Returns:
-        As `compaction_step`; "" if it does not.
+        A value of `compaction_step`; "" if there is none.
     """
     if found and found[-1] == "asked":
         return "asked"

@@ -1,4 +1,4 @@
-"""The proxy as a server: its own two addresses, the socket, the signals, the shutdown."""
+"""The proxy server: its own two endpoints, the socket, signals and shutdown."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from foldline.stores.retention import Retention, prune
 
 def application(parts: ProxyParts) -> ASGIApp:
     """
-    Return the application that a server runs.
+    Return the ASGI application of the proxy.
 
     Args:
-        parts: What it works with; the connections to the provider are closed when it ends.
+        parts: The parts of the proxy; the connections to the provider are closed at shutdown.
     """
 
     def _with_access(request: Request, response: Response) -> Response:
@@ -47,7 +47,7 @@ def application(parts: ProxyParts) -> ASGIApp:
         if refusal is None:
             return response
         parts.metrics.refusals[refusal.reason] += 1
-        return PlainTextResponse(refusal.words, refusal.status)
+        return PlainTextResponse(refusal.message, refusal.status)
 
     async def health(request: Request) -> Response:
         totals = parts.metrics.totals(parts.rewriter.sessions)
@@ -75,31 +75,31 @@ PROMETHEUS: Final = "text/plain; version=0.0.4"
 UPSTREAMS: Final = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
 WORKERS: Final = 32
-"""Threads that decide; SQLite and compactions run in them, and waiting for another request."""
+"""Number of worker threads; they run SQLite, compactions and waits for other requests."""
 
 SHUTDOWN_SECONDS: Final = 10
-"""Seconds that answers under way have when the proxy is stopped."""
+"""Grace period for answers in progress at shutdown, in seconds."""
 
 IDLE_SECONDS: Final = 75
-"""Seconds after which a connection of a client that says nothing is closed."""
+"""Seconds after which an idle client connection is closed."""
 
 MAX_HEAD_BYTES: Final = 64 << 10
-"""The most that the head of a request may take, in bytes."""
+"""Maximum size of the head of a request, in bytes."""
 
 PRUNE_SECONDS: Final = 3_600.0
-"""Seconds between two looks at what the archive may keep."""
+"""Seconds between two checks of the archive's retention."""
 
 SWITCH_SECONDS: Final = 0.001
-"""Seconds after which a busy thread makes room for the one that passes answers on."""
+"""Thread switch interval in seconds, so that busy threads do not delay the relaying one."""
 
 
 @frozen
 class ProxyServer:
     """
-    How the proxy is run; see ``foldline serve --help``.
+    Configuration of the proxy; see ``foldline serve --help``.
 
     Raises:
-        InputError: The address of the provider is none, or another machine could reach the proxy
+        InputError: The provider's address is invalid, or another machine could reach the proxy
             without a token.
     """
 
@@ -118,7 +118,7 @@ class ProxyServer:
             raise InputError(
                 f"other machines can reach {self.host}",
                 field="host",
-                hint="Give a --token that every request has to bring.",
+                hint="Give a --token that every request must send.",
             )
 
     def run(self, ready: Callable[[str], None]) -> None:
@@ -126,7 +126,7 @@ class ProxyServer:
         Serve until SIGINT or SIGTERM.
 
         Args:
-            ready: Called with the address of the proxy when it takes requests.
+            ready: Called with the address of the proxy when it accepts requests.
 
         Raises:
             InputError: It cannot be bound to the address.
@@ -159,7 +159,7 @@ class ProxyServer:
     ) -> None:
         host, port = bound.getsockname()[:2]
         address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        recall = "ready" if self.store else "off: nothing is kept, nothing can be recalled"
+        recall = "ready" if self.store else "off: nothing is stored, nothing can be recalled"
         started = {
             "event": "started",
             "address": address,
@@ -176,7 +176,7 @@ class ProxyServer:
             pruning.cancel()
 
     async def _prune_archive(self, parts: ProxyParts) -> None:
-        """Delete now and then what the archive may no longer keep."""
+        """Apply the archive's retention periodically."""
         if self.store is None or self.retention == Retention():
             return
         loop = asyncio.get_running_loop()
@@ -192,15 +192,15 @@ class ProxyServer:
 
 
 class _Connection(H11Protocol):
-    """A connection that is closed when the head of a request does not come."""
+    """A connection that is closed if the head of a request does not arrive in time."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start waiting for a request."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Go on waiting, as long as the head is not whole."""
+        """Continue waiting until the head is complete."""
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:
             self._wait()
@@ -213,7 +213,7 @@ class _Connection(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """A server that ends by itself on a signal, and says when it takes requests."""
+    """A server that shuts down on a signal, and reports when it accepts requests."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -221,20 +221,20 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """End on SIGINT and SIGTERM with the exit code of a program that is done."""
+        """Shut down on SIGINT and SIGTERM with a successful exit code."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self.handle_exit, number, None)
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
+        """Start, and report it."""
         await super().startup(sockets)
         self._ready()
 
 
 def _config(parts: ProxyParts) -> uvicorn.Config:
-    # What the server itself would log names addresses of clients and says nothing more.
+    # The server's own log would only contain client addresses.
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     return uvicorn.Config(
@@ -257,7 +257,7 @@ def _config(parts: ProxyParts) -> uvicorn.Config:
 
 def _bind(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named, asyncio sends small pieces at once; else they wait for 40 ms.
+    # With an explicit protocol, asyncio sends small pieces at once; else they wait 40 ms.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -273,10 +273,10 @@ def _bind(host: str, port: int) -> socket.socket:
 
 def resolve_upstream(upstream: str) -> str:
     """
-    Return the address of a provider that is named.
+    Return the URL of a provider given by name or URL.
 
     Raises:
-        InputError: It is no address.
+        InputError: It is not a valid URL.
     """
     address = UPSTREAMS.get(upstream, upstream)
     read = split_url(address)

@@ -1,4 +1,4 @@
-"""The best passages for a query as one text that fits into a cap."""
+"""The best passages for a query, written as one text within a size limit."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from foldline.recall.ranking import RecallPassage, RecallQuery, cut_passages, ra
 from foldline.recall.sections import MessageSection
 
 PAGE: Final = 40
-"""Passages that one answer has at most."""
+"""Maximum number of passages in one answer."""
 
 WORTH: Final = 0.4
-"""Passages with less than this share of the best score are not offered."""
+"""Minimum score of a passage, as a share of the best score."""
 
 TRIES: Final = 12
-"""Passages that are tried for the rest of the room."""
+"""Maximum number of passages that are tried to fill the rest of an answer."""
 
 
 @frozen
 class RecallHits:
-    """Passages for a question, the best first, and the handles of others that say the same."""
+    """Passages for a query, best first, and the handles of others with the same text."""
 
     question: RecallQuery
     passages: list[RecallPassage]
@@ -36,7 +36,7 @@ class RecallHits:
 
 
 def find_passages(sections: Sequence[MessageSection], question: RecallQuery) -> RecallHits:
-    """Find the passages that answer a question; what stands in several places comes once."""
+    """Find the passages that answer a query; equal passages are returned once."""
     ranked = rank_passages(cut_passages(sections), question)
     least = WORTH * ranked[0][0] if ranked else 0.0
     kept, also = list[RecallPassage](), dict[int, list[str]]()
@@ -57,15 +57,15 @@ def find_passages(sections: Sequence[MessageSection], question: RecallQuery) -> 
 
 def check_start(start: int, count: int, what: str) -> None:
     """
-    Check that a page begins before the end.
+    Check that a page starts before the end.
 
     Args:
-        start: How many were given before.
-        count: How many there are.
-        what: What they are called.
+        start: Number of results on earlier pages.
+        count: Number of all results.
+        what: Name of the results, in the plural, for the error.
 
     Raises:
-        RecallError: It does not.
+        RecallError: The page starts after the end.
     """
     if start and start >= count:
         raise RecallError(f"start={start} is past the end.", hint=f"There are {count:,} {what}.")
@@ -73,16 +73,16 @@ def check_start(start: int, count: int, what: str) -> None:
 
 def write_answer(found: RecallHits, start: int, fits: Fits) -> str:
     """
-    Write passages, as many as fit, under the headings of their sections.
+    Write as many passages as fit, under the headings of their sections.
 
-    Where the room is short, lines around those that match are given up first, then passages, then
+    If the room is short, lines around matching lines are dropped first, then passages, then
     other lines that match, and then what a long line says besides. The last line says what is
     left.
 
     Args:
         found: The passages.
-        start: How many of them were given before.
-        fits: The cap.
+        start: Number of passages on earlier pages.
+        fits: The size limit.
     """
     offered = found.passages[start:]
     chosen: list[Excerpt] = []
@@ -122,7 +122,7 @@ def _page(chosen: Sequence[Excerpt], found: RecallHits, start: int) -> str:
         _block(sorted(group, key=attrgetter("passage.place")), found)
         for group in by_section.values()
     ]
-    # What was passed over, as it was too long, comes again with the next page.
+    # Passages skipped because they were too long are tried again on the next page.
     given = start
     for one in chosen:
         if one.passage.place != found.passages[given].place:
@@ -167,7 +167,7 @@ def _block(group: Sequence[Excerpt], found: RecallHits) -> str:
 
 
 def _is_label(passage: RecallPassage) -> bool:
-    """Return True if a call says no more than its heading does, and the results'."""
+    """Return True if a call contains no more than its heading."""
     section = passage.section
     if section.kind != "call" or len(section.text) > 2 * len(section.label) + 60:
         return False
@@ -175,7 +175,7 @@ def _is_label(passage: RecallPassage) -> bool:
 
 
 def near_words(sections: Sequence[MessageSection], question: RecallQuery) -> list[str]:
-    """Return words of the text that begin like those of a query that finds nothing."""
+    """Return words of the text that begin like the words of a query without hits."""
     found: dict[str, None] = {}
     for word in question.words:
         beginning = word.beginnings[0][:4]

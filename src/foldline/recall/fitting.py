@@ -1,4 +1,4 @@
-"""How much of something fits into a cap of tokens or characters."""
+"""Size limits in tokens or characters, and how much of a text fits into them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from foldline.errors import RecallError
 from foldline.values.tokens import TokenCounter
 
 Fits: TypeAlias = Callable[[str], bool]
-"""Returns True if a text is small enough; longer ones must never fit better."""
+"""Returns True if a text is small enough; a longer text must never fit if a shorter does not."""
 
 
 LEAST: Final = 24
@@ -18,10 +18,10 @@ LEAST: Final = 24
 
 def cap(max_tokens: int | None, max_chars: int | None, counter: TokenCounter | None) -> Fits:
     """
-    Return what a page has to fit into.
+    Return the check of a page against its limits.
 
     Raises:
-        RecallError: A cap is not positive, or tokens are to be counted without a counter.
+        RecallError: A limit is not positive, or a limit in tokens has no counter.
     """
     if min((n for n in (max_tokens, max_chars) if n is not None), default=1) < 1:
         raise RecallError("max_tokens and max_chars must be positive.")
@@ -37,7 +37,7 @@ def cap(max_tokens: int | None, max_chars: int | None, counter: TokenCounter | N
 
 
 def most(count: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number up to ``count`` that fits, by halving; 0 where none does."""
+    """Return the largest number up to ``count`` that fits, by binary search; 0 if none does."""
     low, high = 0, count + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -46,7 +46,7 @@ def most(count: int, fits: Callable[[int], bool]) -> int:
 
 
 def clip(text: str, fits: Fits) -> str:
-    """Return the beginning of a text that fits, cut behind a word where that costs little."""
+    """Return the beginning of a text that fits, cut after a word where that costs little."""
     if fits(text):
         return text
     size = most(len(text), lambda end: fits(f"{text[:end]}…"))
@@ -72,12 +72,12 @@ def note_cut(rests: Sequence[str]) -> str:
 
 def page_end(text: str, start: int, fits: Fits) -> int:
     """
-    Return where a page that begins at ``start`` ends, behind a line where that costs little.
+    Return the end of the page from ``start``, after a line where that costs little.
 
     Args:
         text: The whole text.
-        start: Where the page begins, in characters.
-        fits: The cap.
+        start: Start of the page, in characters.
+        fits: The size limit.
     """
     rest = text[start:]
     if fits(rest):

@@ -1,4 +1,4 @@
-"""Lines that match a regular expression, with the lines around them, within a cap."""
+"""Lines that match a regular expression, with the lines around them, within a size limit."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from foldline.recall.lines import Line, cut_paths, essence, json_lines
 from foldline.recall.sections import MessageSection
 
 MAX_HITS: Final = 100
-"""Matches that one answer shows."""
+"""Maximum number of matches in one answer."""
 
 MOST_MATCHES: Final = 10_000
-"""Matches that are counted."""
+"""Maximum number of matches that are counted."""
 
 MAX_PATTERN: Final = 500
 
 SECONDS: Final = 1.0
-"""How long one search may take."""
+"""Timeout of one search."""
 
 WIDE: Final = 600
-"""Lines longer than this are shown around their match only, in characters."""
+"""Characters around the match that are shown of a longer line."""
 
 VALUE: Final = 4_000
-"""The same for values of JSON, where all matches fit."""
+"""The same for a JSON value, if all matches fit."""
 
 NARROW: Final = (300, 150, 80, 40, 20, 10)
-"""The same where not even one match fits into the cap."""
+"""The same if not even one match fits into the limit."""
 
 RECORD: Final = 200
 """Lines of JSON longer than this, in characters, are searched value by value."""
@@ -43,14 +43,14 @@ Span: TypeAlias = tuple[int, int]
 @dataclass(slots=True)
 class GrepSource:
     """
-    Numbered lines that are searched.
+    Numbered lines to search.
 
     Args:
-        section: Where they stand.
-        heading: Stands above the matches; "" where nothing else is searched.
+        section: The section of the lines.
+        heading: The heading above the matches; "" if it is the only source.
         lines: The lines.
-        spans: Where each match stands in its line, by the position of the line.
-        also: Handles under which the same matches stand once more.
+        spans: Start and end of each match in its line, by the position of the line.
+        also: Handles of other sources with the same matches.
     """
 
     section: MessageSection
@@ -62,7 +62,7 @@ class GrepSource:
 
 @frozen
 class Around:
-    """How many lines are shown before and behind a match; how wide a line or value may be."""
+    """Number of lines to show around a match, and the maximum width of a line or JSON value."""
 
     before: int
     after: int
@@ -72,13 +72,13 @@ class Around:
 
 class Pattern:
     """
-    A regular expression that is given up after a second of searching.
+    A regular expression with a timeout of one second for a search.
 
     Args:
         pattern: In the syntax of the module ``regex``, at most 500 characters.
 
     Raises:
-        RecallError: The pattern is wrong.
+        RecallError: The pattern is invalid.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -99,7 +99,7 @@ class Pattern:
 
     def span(self, line: str) -> Span | None:
         """
-        Return where a line matches; None where it does not.
+        Return start and end of the match in a line; None if there is none.
 
         Raises:
             RecallError: The search takes longer than a second, or more memory than there is.
@@ -124,9 +124,9 @@ def _too_long() -> RecallError:
 @frozen
 class Matches:
     """
-    The lines that match, each by its source and its position there.
+    The lines that match, as pairs of a source and a position in it.
 
-    ``complete`` unless there are more than were counted.
+    ``complete`` is False if there are more than were counted.
     """
 
     found: list[tuple[GrepSource, int]]
@@ -135,10 +135,10 @@ class Matches:
 
 def search(sources: Iterable[GrepSource], pattern: Pattern) -> Matches:
     """
-    Search sources; what stands in several of them is found in the first one.
+    Search sources; lines that occur in several of them are found in the first one.
 
     Raises:
-        RecallError: The search takes longer than a second, and nothing was found until then.
+        RecallError: The search takes longer than a second, and has found nothing by then.
     """
     seen: dict[tuple[str, ...], GrepSource] = {}
     out = list[tuple[GrepSource, int]]()
@@ -159,7 +159,7 @@ def search(sources: Iterable[GrepSource], pattern: Pattern) -> Matches:
 def _search(
     source: GrepSource, pattern: Pattern, most: int, found: bool
 ) -> tuple[GrepSource, bool]:
-    """Return a source with its matches; records of JSON are taken apart where a value matches."""
+    """Return a source with its matches; JSON records are split into values if one matches."""
     lines, spans, complete = list[Line](), dict[int, Span](), True
     for line in source.lines:
         try:
@@ -167,7 +167,7 @@ def _search(
         except RecallError:
             if not (spans or found):
                 raise
-            # What matched so far is shown with the lines around it.
+            # Matches so far are shown with the lines around them.
             values, complete = [(line, None)], False
         for one, span in values:
             if span is not None:
@@ -187,16 +187,16 @@ def _match(line: Line, pattern: Pattern) -> list[tuple[Line, Span | None]]:
 
 def write(matches: Matches, start: int, context: int, fits: Fits) -> str:
     """
-    Write matches in the manner of grep, as many as fit.
+    Write as many matches as fit, in the format of grep.
 
-    ``12:`` stands before a match, ``13-`` before a line around it, ``--`` between places. Where
-    the room is short, lines before a match are given up first, then those behind it.
+    A match starts with ``12:``, a line around it with ``13-``; ``--`` separates groups. If
+    the room is short, lines before a match are dropped first, then those after it.
 
     Args:
-        matches: What was found.
-        start: How many were given before.
+        matches: The matches.
+        start: Number of matches on earlier pages.
         context: Lines around a match.
-        fits: The cap.
+        fits: The size limit.
     """
     hits = matches.found[start : start + MAX_HITS]
     for before, after in ((context, context), (0, context), (0, context // 2)):
@@ -242,12 +242,12 @@ def _page(matches: Matches, start: int, count: int, around: Around) -> str:
 
 
 def _around(hits: Iterable[int], around: Around, lines: Sequence[Line]) -> Iterator[int]:
-    """Yield the positions of hits, in order, and those around them, each once."""
+    """Yield the positions of hits and of the lines around them, in order, each once."""
     done = 0
     for position in hits:
         start = max(done, position - around.before)
         stop = min(len(lines), position + around.after + 1)
-        # Other values of a record are no context.
+        # Other values of a record are not context.
         yield from (p for p in range(start, stop) if lines[p].path == lines[position].path)
         done = max(done, stop)
 

@@ -1,4 +1,4 @@
-"""What can be recalled: a log with its snapshots, and the message that a handle names."""
+"""Everything that can be recalled: a log with its snapshots, and the resolution of handles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from foldline.values.messages import Message
 
 @frozen
 class Folded:
-    """The ids of what a snapshot stands for, and how long the log was when it was made."""
+    """The ids of the messages that a snapshot folds, and the length of the log at the time."""
 
     messages: tuple[str, ...]
     at: int
@@ -34,13 +34,13 @@ class Folded:
 @frozen
 class Holdings:
     """
-    What can be recalled.
+    Everything that can be recalled.
 
     Args:
         messages: The log by id, in order.
-        snapshots: Everything that stands or stood for messages of it.
-        moments: The lengths of the log when handles were given out.
-        shortened: Ids of messages that are shown, or were, with a part cut or cleared.
+        snapshots: The messages that each snapshot folds, by its id, former snapshots included.
+        moments: The lengths of the log when handles were issued.
+        shortened: Ids of messages that are or were in view with a part cut or cleared.
     """
 
     messages: Mapping[str, Message]
@@ -50,10 +50,10 @@ class Holdings:
 
     def first_seen(self, prefix: str = "") -> dict[str, int]:
         """
-        Return how long the log was when each of these came into it, by id.
+        Return the length of the log when each message or snapshot was added, by id.
 
         Args:
-            prefix: How the ids begin that are looked for.
+            prefix: Only ids that begin with this.
         """
         log = enumerate(self.messages, 1)
         seen = {number: index for index, number in log if number.startswith(prefix)}
@@ -61,7 +61,7 @@ class Holdings:
         return seen | {n: folded.at for n, folded in folds if n.startswith(prefix)}
 
     def folded(self, number: str) -> list[str]:
-        """Return the messages that a snapshot stands for, those of snapshots in it included."""
+        """Return the messages that a snapshot folds, those of nested snapshots included."""
         out: set[str] = set()
         waiting, seen = [number], set()
         while waiting:
@@ -82,12 +82,12 @@ class Holdings:
 _HANDLE: Final = re.compile(rf"([0-9a-f]{{{HANDLE_LENGTH},32}})(?:\.([0-9]{{1,6}}))?")
 
 NEAR: Final = 5
-"""How many similar handles an error names."""
+"""Number of similar handles in an error."""
 
 
 @frozen
 class ResolvedHandle:
-    """An id, and the position of a part where the handle names one."""
+    """An id, and the position of a part if the handle has one."""
 
     id: str
     part: int | None = None
@@ -98,7 +98,7 @@ def parse(handle: str) -> tuple[str, int | None]:
     Split a handle into the beginning of an id and the position of a part.
 
     Raises:
-        RecallError: This is no handle.
+        RecallError: The text is not a handle.
     """
     found = _HANDLE.fullmatch(handle.strip().lower()) if isinstance(handle, str) else None
     if found is None:
@@ -110,25 +110,27 @@ def parse(handle: str) -> tuple[str, int | None]:
     return found[1], None if found[2] is None else int(found[2])
 
 
-def resolve(handle: str, born: Mapping[str, int], moments: Iterable[int] = ()) -> ResolvedHandle:
+def resolve(
+    handle: str, first_seen: Mapping[str, int], moments: Iterable[int] = ()
+) -> ResolvedHandle:
     """
-    Find what a handle names.
+    Resolve a handle to an id.
 
     Args:
         handle: The beginning of an id, with ``.part`` for one of its parts.
-        born: How long the log was when the thing with an id came into it, by id.
-        moments: How long the log was whenever handles were given out. A handle that was unique
-            then keeps its meaning, whatever has come since.
+        first_seen: The length of the log when each id was added; see `Holdings.first_seen`.
+        moments: The lengths of the log when handles were issued. A handle that was unique
+            then keeps its meaning, whatever was added since.
 
     Raises:
-        RecallError: It names nothing, or several things; the message lists what is near.
+        RecallError: No id matches, or several do; the message lists similar handles.
     """
     prefix, part = parse(handle)
-    found = sorted((n for n in born if n.startswith(prefix)), key=born.__getitem__)
+    found = sorted((n for n in first_seen if n.startswith(prefix)), key=first_seen.__getitem__)
     if not found:
-        raise RecallError(f"Nothing is kept under {prefix}.", hint=_near(prefix, list(born)))
+        raise RecallError(f"Nothing is kept under {prefix}.", hint=_near(prefix, list(first_seen)))
     if len(found) > 1:
-        first, second = born[found[0]], born[found[1]]
+        first, second = first_seen[found[0]], first_seen[found[1]]
         if not any(first <= moment < second for moment in moments):
             matches = ", ".join(number[: len(prefix) + 8] for number in found[:NEAR])
             raise RecallError(
@@ -150,15 +152,15 @@ def _near(prefix: str, ids: Sequence[str]) -> str:
 @frozen
 class Original:
     """
-    What a handle names.
+    The content of a handle.
 
     Args:
-        role: Who said it, or "snapshot".
-        raw: The wire original; of a snapshot the list of those of its messages.
-        messages: What is recalled, in order.
+        role: The role of the message, or "snapshot".
+        raw: The wire original; for a snapshot, the list of those of its messages.
+        messages: The recalled messages, in order.
         handles: Handles by id.
-        part: The position of the part that alone is meant.
-        beside: Messages that a search looks through too.
+        part: The position of the part, if only that is recalled.
+        beside: Ids of further messages that a search includes.
     """
 
     role: str
@@ -174,7 +176,7 @@ class Original:
         return self.role != "snapshot" and len(self.messages) == 1
 
     def text(self) -> str:
-        """Return all that it says; several messages each under its handle and role."""
+        """Return the whole text; each of several messages is under its handle and role."""
         if self.part is not None:
             return part_text(self.messages[0].parts[self.part])
         if self.is_exact:
@@ -184,7 +186,7 @@ class Original:
         )
 
     def sections(self, holdings: Holdings) -> list[MessageSection]:
-        """Return all that a search looks through, headed unless it is one text."""
+        """Return the sections that a search includes."""
         if self.part is not None:
             whole = self.messages[0]
             alone = Message(whole.role, (whole.parts[self.part],), id=whole.id)
@@ -196,7 +198,7 @@ class Original:
         return cut_sections(found, self.handles)
 
     def others(self, holdings: Holdings) -> Iterator[MessageSection]:
-        """Yield everything else of the log, a message at a time, the newest first."""
+        """Yield the sections of all other messages of the log, newest message first."""
         here = self.beside | {message.id for message in self.messages}
         for number in reversed([one for one in holdings.messages if one not in here]):
             yield from cut_sections([holdings.messages[number]], self.handles)
@@ -204,10 +206,10 @@ class Original:
 
 def find_original(holdings: Holdings, named: ResolvedHandle) -> Original:
     """
-    Find what a handle names.
+    Return the content of a resolved handle.
 
     Raises:
-        RecallError: The message has fewer parts, or a snapshot has no part.
+        RecallError: The message has fewer parts, or the handle is a part of a snapshot.
     """
     handles = Handles(Register(holdings.messages))
     message = holdings.messages.get(named.id)

@@ -1,4 +1,4 @@
-"""Lines of a text: numbered, chosen by range or JSON path, without what they repeat."""
+"""Lines of a text: numbered, selected by range or JSON path, without repeated prefixes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from foldline.frozen import frozen
 from foldline.values.identity import shared_length
 
 MOST_VALUES: Final = 20_000
-"""Values that are taken out of one line; a line with more stands as it is."""
+"""Maximum number of values of one line; a line with more is not split."""
 
 MOST_NAMED: Final = 4_000_000
 """Characters of the paths of all values of a line; one with more stands as it is."""
 
 _NESTED: Final = 100
-"""How deep values may be nested."""
+"""Maximum depth of nested values that are split."""
 
 
 @frozen
@@ -29,11 +29,11 @@ class Line:
     One line of a text.
 
     Args:
-        number: Counted from 1; the lines of a JSON value all have that of their record.
-        text: What stands there.
-        path: The JSON path of the value that it is part of, "" for a plain line.
+        number: Counted from 1; lines of JSON values have the number of their record.
+        text: The text of the line.
+        path: The JSON path of the value that it belongs to, "" for a plain line.
         goes_before: Whether it is a piece of a line that begins before it.
-        goes_on: Whether it is a piece of a line that goes on behind it.
+        goes_on: Whether it is a piece of a line that goes on after it.
     """
 
     number: int
@@ -48,8 +48,8 @@ def read_lines(text: str, wide: int) -> Iterator[Line]:
     Yield the lines of a text.
 
     Args:
-        text: The text; only line feeds part lines.
-        wide: Lines longer than this, in characters, that are JSON are taken apart.
+        text: The text; only line feeds separate lines.
+        wide: Lines of JSON longer than this, in characters, are split into values.
     """
     for line in number_lines(text):
         yield from (json_lines(line) if len(line.text) > wide else []) or [line]
@@ -75,7 +75,7 @@ def value_name(line: Line, before: str) -> str:
 
 
 def json_lines(line: Line) -> list[Line]:
-    """Take a line of JSON apart: the lines of its values; none where it is no JSON."""
+    """Split a line of JSON into the lines of its values; none if it is not JSON."""
     return [
         Line(line.number, piece, path)
         for path, value in json_values(line.text) or ()
@@ -84,7 +84,7 @@ def json_lines(line: Line) -> list[Line]:
 
 
 def json_values(line: str) -> list[tuple[str, str]] | None:
-    """Return path and text of each value in a line of JSON; None where it is not JSON."""
+    """Return path and text of each value in a line of JSON; None if it is not JSON."""
     bare = line.strip()
     if bare[:1] not in ("{", "[") or bare[-1:] not in ("}", "]"):
         return None
@@ -115,20 +115,20 @@ def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
 MAX_PATTERN: Final = 500
 MAX_MATCHES: Final = 1_000
 MAX_VISITS: Final = 100
-"""How often a JSON path may visit one value, as its unions multiply."""
+"""Maximum visits of a JSON path to one value; its unions multiply."""
 
 _RANGE: Final = re.compile(r"(-?\d{1,9})?(?:(:)(-?\d{1,9})?)?")
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
 def number_lines(text: str) -> list[Line]:
-    """Split a text into numbered lines; only line feeds part lines."""
+    """Split a text into numbered lines; only line feeds separate lines."""
     return [Line(number, line) for number, line in enumerate(text.split("\n"), 1)]
 
 
 def choose_lines(lines: list[Line], line_range: str) -> list[Line]:
     """
-    Choose lines by number.
+    Select lines by number.
 
     Args:
         lines: All lines.
@@ -136,7 +136,7 @@ def choose_lines(lines: list[Line], line_range: str) -> list[Line]:
             end (-1 is the last line), a missing end is open, ``A`` alone is one line.
 
     Raises:
-        RecallError: This is no range, or no line is in it.
+        RecallError: The range is invalid, or contains no line.
     """
     found = _RANGE.fullmatch(line_range.strip())
     if found is None or not any(found.groups()):
@@ -167,17 +167,17 @@ def _position(number: str | None, size: int, default: int) -> int:
 
 def at_path(text: str, path: str) -> str:
     """
-    Choose values from a JSON text.
+    Select values from a JSON text.
 
     Args:
         text: A JSON text.
-        path: A JSON path of RFC 9535 without ``match`` and ``search``; ``$.`` may be left out.
+        path: A JSON path of RFC 9535 without ``match`` and ``search``; ``$.`` may be omitted.
 
     Returns:
-        A string as it is; another value, or the list of several matches, as indented JSON.
+        A string unchanged; another value, or the list of several matches, as indented JSON.
 
     Raises:
-        RecallError: The text is no JSON, the path is wrong, too costly, or matches nothing.
+        RecallError: The text is not JSON, or the path is invalid, too costly, or matches nothing.
     """
     try:
         value = json.loads(text)
@@ -196,10 +196,10 @@ def at_path(text: str, path: str) -> str:
 
 
 def _check_path(path: str) -> str:
-    """Refuse paths whose cost is more than proportional to the text."""
+    """Return the full path; refuse paths whose cost is more than proportional to the text."""
     full = path if path.startswith("$") else f"${path}" if path[:1] in "[." else f"$.{path}"
     bare = _QUOTED.sub("", full)
-    # Each further selector in brackets visits everything below once more.
+    # Each further selector in brackets visits all descendants once more.
     visits = prod(segment.count(",") + 1 for segment in bare.split("]"))
     dear = visits > MAX_VISITS or bare.count("..") > 1 or bare.count("$") > 1
     if len(full) > MAX_PATTERN or dear:
@@ -324,13 +324,13 @@ def _folder(line: str) -> str:
 
 
 def path_prefix(line: str) -> str:
-    """Return the path, with its colon, at the beginning of a line that a search printed."""
+    """Return the path, with its colon, at the start of a line of search output, else ""."""
     found = _LOCATED.match(line.lstrip()[:420])
     return found["path"] if found else ""
 
 
 def dedent(lines: Sequence[str]) -> list[str]:
-    """Return lines without the blanks that all of them begin with, or stand before a number."""
+    """Return lines without shared indentation, and without blanks before a line number."""
     lines = [line.lstrip() if _LISTED.match(line[:40]) else line.rstrip() for line in lines]
     blanks = (len(line) - len(line.lstrip(" \t")) for line in lines if line.strip())
     shared = min(blanks, default=0)
@@ -338,6 +338,6 @@ def dedent(lines: Sequence[str]) -> list[str]:
 
 
 def essence(line: str) -> str:
-    """Return what a line says without the number of a listing, and without blanks around it."""
+    """Return the text of a line without a line number and surrounding blanks."""
     found = _NUMBER.match(line[:40])
     return line[found.end() if found else 0 :].strip()

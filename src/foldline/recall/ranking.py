@@ -1,4 +1,4 @@
-"""Passages ranked by what a query asks for: BM25 over stems, with names, nearness and kind."""
+"""Passages ranked for a query: BM25 over stems, with exact names, proximity and kind of text."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from foldline.relevance.terms import (
 
 LEAST, MOST = 100, 300
 """
-Characters of a passage: a paragraph ends it from the first number on, any line from the second.
+Characters of a passage: from the first number on it ends with a paragraph, from the second with
+any line.
 """
 
 JSON_FROM: Final = 60
-"""Lines of JSON longer than this, in characters, are read value by value."""
+"""Lines of JSON longer than this, in characters, are split into values."""
 
 _TITLE: Final = re.compile(r"\s*(?:#{1,6} |\*\*[^*]{1,80}\*\*:?\s*$)")
 _ENDS: Final = (". ", "! ", "? ", "; ", "。", "；", "！", "？")
@@ -38,13 +39,13 @@ _ENDS: Final = (". ", "! ", "? ", "; ", "。", "；", "！", "？")
 @frozen
 class RecallPassage:
     """
-    Lines of a section that are found together.
+    Consecutive lines of a section, the unit of ranking.
 
     Args:
-        section: Where it stands.
-        place: Its position among the passages of all sections.
-        lines: What it says.
-        text: The same as it is read: values of JSON behind their names.
+        section: The section.
+        place: Position among the passages of all sections.
+        lines: The lines.
+        text: The text of the lines, with the names of JSON values.
     """
 
     section: MessageSection
@@ -54,7 +55,7 @@ class RecallPassage:
 
 
 def cut_passages(sections: Iterable[MessageSection]) -> list[RecallPassage]:
-    """Cut sections into passages, in order."""
+    """Split sections into passages, in order."""
     out = list[RecallPassage]()
     for section in sections:
         for block in _blocks(_readable(section.text)):
@@ -64,13 +65,13 @@ def cut_passages(sections: Iterable[MessageSection]) -> list[RecallPassage]:
 
 
 def _trim(lines: Sequence[Line]) -> tuple[Line, ...]:
-    """Leave out empty lines at both ends, numbered ones too."""
+    """Remove empty lines at both ends, numbered ones too."""
     full = [index for index, line in enumerate(lines) if essence(line.text)]
     return tuple(lines[full[0] : full[-1] + 1]) if full else tuple(lines[:1])
 
 
 def _readable(text: str) -> Iterator[Line]:
-    """Yield lines none of which is much longer than a passage."""
+    """Yield lines that are not much longer than a passage."""
     for line in read_lines(text, JSON_FROM):
         if len(line.text) <= MOST:
             yield line
@@ -81,7 +82,7 @@ def _readable(text: str) -> Iterator[Line]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Cut a long line behind a sentence, or else a word, or else anywhere."""
+    """Split a long line after a sentence, or else a word, or else anywhere."""
     start = 0
     while len(text) - start > MOST:
         piece = text[start : start + MOST]
@@ -112,10 +113,10 @@ def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
 
 
 MOST_WORDS: Final = 48
-"""Words of a query that are looked for: the first ones."""
+"""Maximum number of words of a query that are searched: the first ones."""
 
 LONGEST: Final = 2_000
-"""Characters of a query that are read."""
+"""Maximum characters of a query that are read."""
 
 _NAME: Final = re.compile(r"[\w@$%+-]+(?:[./:=-]+[\w@$%+-]+)*")
 _QUOTED: Final = re.compile(r"`([^`\n]{3,120})`|\"([^\"\n]{3,120})\"")
@@ -127,12 +128,12 @@ _MIXED: Final = re.compile(r"\w[._/:=-]+\w|^--?\w|[a-z][A-Z]|[A-Za-z][0-9]|[0-9]
 @frozen
 class QueryWord:
     """
-    What one word of a query finds.
+    The search terms of one word of a query.
 
     Args:
-        stem: What the stem of a word in the text has to be; a text without blanks holds it.
-        beginnings: What every such word begins with, in lower case; one of them.
-        whole: It is found inside of other characters too, and not stemmed.
+        stem: The stem that a word in the text must have, or, if ``whole``, a text to contain.
+        beginnings: Prefixes in lower case; every matching word begins with one of them.
+        whole: Whether to match inside other characters too, without stemming.
     """
 
     stem: str
@@ -142,14 +143,14 @@ class QueryWord:
 
 @frozen
 class RecallQuery:
-    """A query: its words in order, each once, and the names and phrases that it quotes."""
+    """A query: its words in order, each once, and its names and quoted phrases."""
 
     words: tuple[QueryWord, ...]
     names: tuple[str, ...]
 
 
 def parse_query(query: str) -> RecallQuery:
-    """Read a query; grammar words are left out unless there is nothing else."""
+    """Parse a query; stop words are ignored unless there are no others."""
     query = query[:LONGEST]
     found = {word.stem: word for word in _words(query, ENGLISH)}
     if not found:
@@ -172,9 +173,9 @@ def _words(query: str, ignored: frozenset[str]) -> Iterator[QueryWord]:
 
 
 def word_of(word: str) -> QueryWord:
-    """Return how a word in lower case is looked for."""
+    """Return the search terms of a word in lower case."""
     root = stem(word)
-    # The last letter of a stem may not stand in the text: happy, happi; creating, create.
+    # The last letter of a stem may differ from the text: happy, happi; creating, create.
     cut = root[:-1] if len(root) > 3 and root[-1] in "ie" else root
     others = tuple(form for form, base in IRREGULAR.items() if stem(base) == root)
     return QueryWord(root, (cut, *others))
@@ -186,19 +187,19 @@ LENGTH: Final = 0.4
 FADING: Final[Mapping[int, float]] = {
     -4: 0.3, -3: 0.4, -2: 0.6, -1: 0.8, 1: 0.7, 2: 0.4,
 }  # fmt: skip
-"""What words count that stand in a neighbour only, by where it stands, as a share."""
+"""Weight of words that are only in a neighbouring passage, by its distance, as a share."""
 
 LABEL: Final = 0.5
-"""What words count that stand in the heading only, as a share."""
+"""Weight of words that are only in the heading, as a share."""
 
 EXACT: Final = 1.2
-"""What a name or quoted phrase counts that stands there as it is, as a share of its rarity."""
+"""Weight of a name or quoted phrase that occurs verbatim, as a share of its rarity."""
 
 NEAR: Final = 0.5
-"""What two words count more that stand together here as in the query, as a share of their own."""
+"""Bonus for two words that are adjacent in the passage and in the query, as a share."""
 
 APART: Final = 24
-"""Characters between the beginnings of two words that stand together."""
+"""Maximum characters between the starts of two adjacent words."""
 
 KINDS: Final[Mapping[Kind, float]] = {
     "user": 1.2,
@@ -208,20 +209,20 @@ KINDS: Final[Mapping[Kind, float]] = {
     "call": 0.9,
     "result": 1.0,
 }
-"""Prose answers more questions than what tools print."""
+"""Weight of each kind of section: prose answers more questions than tool output."""
 
 MOST_HITS: Final = 20_000
-"""Places of one word that are looked at."""
+"""Maximum occurrences of one word that are examined."""
 
 POOL: Final = 200
-"""Passages that are looked at closely."""
+"""Number of passages that are scored in full."""
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]{1,40}|[A-Z]{1,40}(?![a-z])|[^\W\d_]{1,40}")
 
 
 @dataclass(slots=True)
 class _Corpus:
-    """All passages as one text in lower case; ``starts`` are where each of them begins."""
+    """All passages as one text, also in lower case; ``starts`` are their start positions."""
 
     cased: str
     lower: str
@@ -239,7 +240,7 @@ def rank_passages(
     Rank passages.
 
     Returns:
-        Those that have to do with the query, with their scores, the best first.
+        The passages that match the query, with their scores, best first.
     """
     corpus = _corpus([passage.text for passage in passages])
     mean = max(1.0, len(corpus.lower) / max(1, len(passages)))
@@ -296,7 +297,7 @@ def _corpus(texts: Sequence[str]) -> _Corpus:
 
 
 def _places(corpus: _Corpus, word: QueryWord) -> dict[int, list[int]]:
-    """Return where a word stands, by passage."""
+    """Return the positions of a word, by passage."""
     out: dict[int, list[int]] = defaultdict(list)
     for beginning in word.beginnings:
         for position in _finds(corpus.lower, beginning):
@@ -315,7 +316,7 @@ def _finds(text: str, needle: str) -> Iterator[int]:
 
 
 def _is_word(corpus: _Corpus, position: int, word: QueryWord) -> bool:
-    """Return True if a word begins here whose stem is the one that is looked for."""
+    """Return True if a word with the stem of a query word begins at a position."""
     before = corpus.cased[position - 1 : position]
     here = corpus.cased[position]
     if before.isalpha() and not (here.isupper() and before.islower()):
@@ -331,7 +332,7 @@ def _is_word(corpus: _Corpus, position: int, word: QueryWord) -> bool:
 
 
 def _exact(corpus: _Corpus, question: RecallQuery, whole: int) -> defaultdict[int, float]:
-    """Return what names and phrases count that stand in a passage as they are."""
+    """Return the score of names and phrases that occur verbatim, by passage."""
     out = defaultdict[int, float](float)
     for name in question.names:
         owners = {corpus.owner(position) for position in _finds(corpus.lower, name)}
@@ -341,7 +342,7 @@ def _exact(corpus: _Corpus, question: RecallQuery, whole: int) -> defaultdict[in
 
 
 def _together(words: Mapping[int, Sequence[int]], rarities: Sequence[float]) -> float:
-    """Return what pairs of words count that follow each other in query and passage."""
+    """Return the score of pairs of words that are adjacent in query and passage."""
     total = 0.0
     for index, positions in words.items():
         following = words.get(index + 1)
@@ -355,7 +356,7 @@ def _together(words: Mapping[int, Sequence[int]], rarities: Sequence[float]) -> 
 def _beside(
     passages: Sequence[RecallPassage], number: int, way: int
 ) -> Iterator[tuple[int, float]]:
-    """Yield those of its section whose words count for a passage (1), or it for them (-1)."""
+    """Yield neighbours whose words count for a passage (``way`` 1), or the reverse (-1)."""
     section = passages[number].section
     for distance, share in FADING.items():
         other = number + way * distance
@@ -370,7 +371,7 @@ def _around(
     number: int,
     question: RecallQuery,
 ) -> float:
-    """Return what words count that are missing here, and stand in heading or neighbours."""
+    """Return the score of words that are missing here, and occur in heading or neighbours."""
     here = held.get(number, {})
     shares: dict[int, float] = {}
     for other, share in _beside(passages, number, 1):

@@ -1,4 +1,4 @@
-"""Recall something that a compaction removed, exactly, in portions that fit a context."""
+"""Recall content that a compaction removed, exactly, in portions that fit a context."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ from foldline.recall.sections import MessageSection
 from foldline.values.tokens import TokenCounter
 
 ELSEWHERE: Final = 5
-"""Other handles that are named where a search finds nothing."""
+"""Number of other handles that are named if a search finds nothing."""
 
 MOST_READ: Final = 2_000_000
-"""Characters of other messages that are read to name them."""
+"""Maximum characters of other messages that are read to find these handles."""
 
 
 @frozen
 class Recalled:
     """
-    What was kept under a handle.
+    The content of a handle.
 
-    ``text`` is the requested content; what a search found ends with a line that says how many
-    matches are left, and how one that was cut is recalled. ``raw`` is the wire original, always
-    whole: of a message or part, or for a snapshot the list of the messages that it stands for.
-    ``note`` says in a sentence what ``text`` leaves out and how to get it, and is empty when it
-    leaves out nothing.
+    ``text`` is the requested content; the text of a search ends with the number of remaining
+    matches and with how to recall a line that is cut, if any. ``raw`` is the whole wire original
+    of a message or part, or for a snapshot the list of its messages. ``note`` is a sentence about
+    the content that ``text`` omits and how to get it, or "".
     """
 
     handle: str
@@ -46,7 +45,7 @@ class Recalled:
 
 @frozen
 class _RecallRequest:
-    """What of a handle's content is requested, and how much of it."""
+    """The requested part of a handle's content, and its size limit."""
 
     query: str | None
     lines: str | None
@@ -72,36 +71,37 @@ def recall(
     counter: TokenCounter | None = None,
 ) -> Recalled:
     """
-    Return what is kept under a handle.
+    Return the original content of a handle, whole or in part.
 
-    The handle of a step, which is an assistant message with calls, stands for its text, its calls
-    and their results; that of a result or a part for this alone; that of a snapshot for all
-    messages folded into it, and a search of it looks through those that were shortened too.
+    The handle of a step, which is an assistant message with calls, recalls its text, its calls
+    and their results; that of a result or a part recalls only this; that of a snapshot recalls all
+    messages folded into it, and a search of it includes messages that were shortened.
 
-    ``path`` and ``lines`` each narrow down what the one before left, and a search looks through
-    the rest. With both ``grep`` and ``query``, the query is for when nothing matches the pattern.
+    ``path`` and then ``lines`` select a part of the content, and a search is limited to it.
+    With both ``grep`` and ``query``, the query is used if nothing matches the pattern.
 
     Args:
-        holdings: What can be recalled.
-        handle: A handle that a stub, a snapshot or a receipt names; ``.N`` behind it is a part.
+        holdings: Everything that can be recalled.
+        handle: A handle from a stub, a snapshot or a receipt; the suffix ``.N`` selects a part.
         query: Words of a question; the passages that answer it best come first, each under the
-            handle of its message, its role or tool and what the tool was after.
-        lines: ``A:B``, counted from 1, both ends included; negative from the end, ends may lack.
-        grep: A regular expression; hits come with line numbers under the handle they stand in.
-        context: Lines around a hit; fewer where the room is short.
+            handle of its message, its role or tool, and the main argument of the call.
+        lines: ``A:B``, counted from 1, both ends included; negative from the end, ends may be
+            missing.
+        grep: A regular expression; matches have line numbers and are listed under their handle.
+        context: Lines around a match; fewer if the room is short.
         path: A JSON path into content that is JSON.
-        start: Where the page begins: in matches of a search, else in characters.
-        max_tokens: The most that the text may take, in tokens; needs ``counter``.
-        max_chars: The same in characters.
-        counter: Counts tokens.
+        start: Start of the page: in matches of a search, else in characters.
+        max_tokens: Maximum size of the text, in tokens; needs ``counter``.
+        max_chars: Maximum size of the text, in characters.
+        counter: The token counter.
 
     Raises:
-        RecallError: The handle, the range, the pattern or the path names nothing.
+        RecallError: The handle, the range, the pattern or the path matches nothing.
     """
     if start < 0:
         raise RecallError("start must not be negative.")
     fits = cap(max_tokens, max_chars, counter)
-    # Where nothing begins so, all ids are needed, to name the nearest.
+    # If no id matches, all ids are needed, to name similar ones.
     seen = holdings.first_seen(parse(handle)[0]) or holdings.first_seen()
     named = resolve(handle, seen, holdings.moments)
     found = find_original(holdings, named)
@@ -134,7 +134,7 @@ def _read(found: Original, request: _RecallRequest) -> tuple[str, str]:
 
 
 def _content(found: Original, path: str | None) -> str:
-    """Return what a path names in all of the text, else in its first part that has it."""
+    """Return the value at a path, in the whole text or else in the first section that has it."""
     text = found.text()
     if path is None:
         return text
@@ -186,7 +186,7 @@ def _search(holdings: Holdings, found: Original, request: _RecallRequest) -> tup
 def _places(
     holdings: Holdings, found: Original, request: _RecallRequest
 ) -> tuple[list[MessageSection], list[Line]]:
-    """Return what is searched; of a text that lines or a path narrow down, its lines too."""
+    """Return the sections to search, and the numbered lines if lines or a path are given."""
     if request.path is None and request.lines is None:
         return found.sections(holdings), []
     lines = number_lines(_content(found, request.path))
@@ -199,9 +199,9 @@ def _places(
 
 
 def _no_match(holdings: Holdings, found: Original, pattern: Pattern) -> str:
-    """Say that a pattern matches nothing here, and where else it does."""
+    """Report that a pattern has no match here, and name handles where it has."""
     other = list[str]()
-    with suppress(RecallError):  # it takes too long; what was found until then is named
+    with suppress(RecallError):  # a timeout; handles found until then are named
         for section in _elsewhere(holdings, found):
             if any(pattern.span(line) for line in section.text.split("\n")):
                 other.append(section.handle)
@@ -213,7 +213,7 @@ def _no_match(holdings: Holdings, found: Original, pattern: Pattern) -> str:
 def _no_words(
     holdings: Holdings, found: Original, places: list[MessageSection], question: RecallQuery
 ) -> str:
-    """Say that no word of a query stands here, which words are near, and where they stand."""
+    """Report that a query has no match here, with similar words, and handles where it has."""
     ranked = answers.find_passages(list(_elsewhere(holdings, found)), question).passages
     other = dict.fromkeys(passage.section.handle for passage in ranked)
     near = answers.near_words(places, question)
@@ -226,7 +226,7 @@ def _name_handles(handles: list[str]) -> str:
 
 
 def _elsewhere(holdings: Holdings, found: Original) -> Iterator[MessageSection]:
-    """Yield other messages, the newest first, up to a bound."""
+    """Yield sections of other messages, newest first, up to a limit."""
     left = MOST_READ
     for section in found.others(holdings):
         left -= len(section.text)

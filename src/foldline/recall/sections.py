@@ -1,4 +1,4 @@
-"""What stands under a handle as text: parts of messages, each with a heading for its place."""
+"""The content of messages as text: sections for their parts, each with a heading."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from foldline.values.messages import (
 
 
 def message_text(message: Message) -> str:
-    """Return everything that a message says; a single part stands as it is, several are headed."""
+    """Return the whole text of a message; several parts have headings."""
     if len(message.parts) == 1:
         return part_text(message.parts[0])
     return "\n".join(_add_heading(part) for part in message.parts)
 
 
 def part_text(part: Part) -> str:
-    """Return what one part says: its text, arguments or result; media are described."""
+    """Return the text of one part: its text, arguments or result; media are described."""
     match part:
         case Text(text) | Thinking(text):
             return text
@@ -52,7 +52,7 @@ def part_text(part: Part) -> str:
 
 
 def part_raw(message: Message, index: int) -> object:
-    """Return the wire original of one part; where it has none of its own, that of its message."""
+    """Return the wire original of one part; if it has none of its own, that of its message."""
     part = part_of(message, index)
     raw = None if isinstance(part, Omitted) else part.raw
     return message.raw if raw is None else raw
@@ -88,10 +88,10 @@ def _add_heading(part: Part) -> str:
 Kind: TypeAlias = Literal["user", "assistant", "system", "reasoning", "call", "result"]
 
 AIM: Final = 90
-"""Characters of a path, command or query that a heading shows."""
+"""Maximum characters of a path, command or query in a heading."""
 
 READ_AIM: Final = 20_000
-"""Arguments longer than this, in characters, are not searched for what a call is after."""
+"""Maximum characters of arguments that are searched for a path, command or query."""
 
 _AIMS: Final = (
     "file_path", "path", "filename", "command", "cmd", "pattern", "query", "url", "description",
@@ -101,10 +101,10 @@ _AIMS: Final = (
 _LONG_PATH: Final = re.compile(
     r"(?<![^\s'\"=])/(?:[\w.@+-]{1,80}/){2,40}(?=(?:[\w.@+-]{1,80}/){2}[\w.@+-])"
 )
-"""What stands before the last three names of an absolute path."""
+"""The part of an absolute path before its last three names."""
 
 STEP: Final = 64
-"""Messages before and behind a message among which the rest of its step is looked for."""
+"""Number of messages before and after a message that are searched for the rest of its step."""
 
 
 SHORT_PATH: Final = 60
@@ -116,9 +116,9 @@ class MessageSection:
     """
     One part of a message.
 
-    ``handle`` recalls exactly ``text``; ``label`` names the tool and what it was after. Where it
-    recalls more, ``part_of`` says in what the lines are numbered, and ``first`` is the number of
-    the first one.
+    ``handle`` recalls exactly ``text``; ``label`` is the tool and its main argument. If the handle
+    recalls more, ``part_of`` names the text whose lines are numbered, and ``first`` is the number
+    of the first line.
     """
 
     handle: str
@@ -130,7 +130,7 @@ class MessageSection:
 
     @property
     def heading(self) -> str:
-        """One line: handle, kind, tool and aim."""
+        """One line: handle, kind, tool and main argument."""
         return f"[{' '.join(filter(None, (self.handle, self.kind, self.label)))}]"
 
     @property
@@ -156,10 +156,10 @@ class MessageSection:
 
 def cut_sections(messages: Sequence[Message], handles: Mapping[str, str]) -> list[MessageSection]:
     """
-    Split messages into sections, in order; parts without a text are left out.
+    Split messages into sections, in order; parts without text are omitted.
 
     Args:
-        messages: In order.
+        messages: The messages, in order.
         handles: Handles by id.
     """
     labels = {
@@ -188,10 +188,10 @@ def step_of(log: Mapping[str, Message], message: Message) -> tuple[Message, ...]
 
     Args:
         log: The messages by id, in order; only those that may belong to the step are read.
-        message: One of them.
+        message: One of the messages.
 
     Returns:
-        The message alone where it is not the assistant's.
+        The step; only the message if it is not the assistant's.
     """
     if message.role != "assistant":
         return (message,)

@@ -1,4 +1,4 @@
-"""Searching the messages of many sessions, the newest first, within a bound of time and text."""
+"""Search in the messages of many sessions, newest first, with limits of time and text."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from foldline.recall.sections import MessageSection, cut_sections
 from foldline.values.messages import Message
 
 SECONDS: Final = 8.0
-"""How long a search goes on to older sessions."""
+"""Time after which a search does not continue to older sessions."""
 
 MOST_KEPT: Final = 3_000_000
-"""Characters of texts with a word of the query that are ranked."""
+"""Maximum characters of matching texts that are ranked."""
 
 DIGITS: Final = 12
-"""Of a handle that is to be unique in a whole archive."""
+"""Length of a handle that must be unique in a whole archive."""
 
 BATCH: Final = 64
-"""Messages that are read between two looks at the clock."""
+"""Number of messages that are read between two checks of the clock."""
 
 
 @frozen
 class PastSession:
-    """A session that is searched: its name, and its messages, read on demand."""
+    """A session to search: its name, and its messages, read on demand."""
 
     title: str
     messages: Iterable[Message]
@@ -36,7 +36,7 @@ class PastSession:
 
 @frozen
 class PastAnswer:
-    """What a search found; ``searched`` is how many sessions were read to their end."""
+    """The result of a search; ``searched`` is how many sessions were read to their end."""
 
     text: str
     found: int
@@ -56,34 +56,34 @@ def search_past(
     Return the passages of past sessions that answer a question best.
 
     Args:
-        past: The sessions, the one that matters most first.
+        past: The sessions, the most important first.
         query: Words of the question, names and quoted phrases.
-        fits: The cap of the answer.
-        start: How many passages were given before.
+        fits: The size limit of the answer.
+        start: Number of passages on earlier pages.
         clock: Returns seconds.
-        seconds: After so many no further messages are read.
+        seconds: Time limit; after it no further messages are read.
 
     Raises:
         RecallError: The query has no words, or ``start`` is past the end.
-        StoreError: No session could be read to its end, since one is damaged.
+        StoreError: No session could be read to its end, because one is damaged.
     """
     question = parse_query(query)
     if not (question.words or question.names):
         raise RecallError("The query has no words to look for.", hint="Name what it is about.")
-    gathered = _Gathered(question, clock, clock() + seconds)
+    candidates = _Candidates(question, clock, clock() + seconds)
     for session in past:
-        if not gathered.read(session):
+        if not candidates.read(session):
             break
-    if gathered.damage is not None and not gathered.searched:
-        raise gathered.damage
-    hits = answers.find_passages(gathered.kept, question)
+    if candidates.damage is not None and not candidates.searched:
+        raise candidates.damage
+    hits = answers.find_passages(candidates.kept, question)
     count = len(hits.passages)
     answers.check_start(start, count, "passages")
-    return PastAnswer(answers.write_answer(hits, start, fits), count, gathered.searched)
+    return PastAnswer(answers.write_answer(hits, start, fits), count, candidates.searched)
 
 
-class _Gathered:
-    """The texts that have to do with a question, until a bound is reached."""
+class _Candidates:
+    """The sections with words of a question, collected until a limit is reached."""
 
     def __init__(self, question: RecallQuery, clock: Callable[[], float], until: float) -> None:
         self.kept = list[MessageSection]()
@@ -97,7 +97,7 @@ class _Gathered:
         self._room = MOST_KEPT
 
     def read(self, session: PastSession) -> bool:
-        """Take in what can be read of a session; return False if a bound was reached."""
+        """Collect the sections of a session; return False if a limit was reached."""
         batch = list[Message]()
         try:
             for message in session.messages:

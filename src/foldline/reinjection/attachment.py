@@ -1,8 +1,8 @@
 """
-The attachment: one message, of the user's role, that puts files and the plan back into sight.
+The attachment: one message in the user role that brings files and the plan back into view.
 
-Every file stands between two fences that its content cannot write, behind a line that says where
-it comes from and whether it is what the model saw last.
+Every file is between two fences that its content cannot contain, after a line with its path and
+whether it is what the model saw last.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from typing import Final, Literal, TypeAlias
 
+from foldline.blake2 import blake2b
 from foldline.core.strategy import Evicted
 from foldline.frozen import field, frozen
 from foldline.lazy import lazy_pattern
-from foldline.reinjection.file_access import FileAccess, in_sight, stands_in
+from foldline.reinjection.file_access import FileAccess, is_in_view, paths_in_view
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, seal_text
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
@@ -29,18 +29,18 @@ HEADER: Final = (
 PLAN: Final = "Your newest plan"
 
 FileState: TypeAlias = Literal["text", "deleted", "binary", "large"]
-Standing: TypeAlias = Literal["unchanged", "changed", "unknown"]
+Freshness: TypeAlias = Literal["unchanged", "changed", "unknown"]
 
 SMALLEST: Final = 120
-"""An excerpt of fewer tokens is not worth its place; the path alone is named."""
+"""Minimum size of an excerpt, in tokens; below it only the path is named."""
 
 HEAD_SHARE: Final = 0.6
-"""How much of an excerpt is the beginning of the file; the rest is its end."""
+"""Fraction of an excerpt from the beginning of the file; the rest is its end."""
 
 WRAPPING: Final = 3
-"""So many lines at either end of a result may be the tool's own words."""
+"""Lines at either end of a result that may be added by the tool."""
 
-STANDINGS: Final = {
+FRESHNESS_NOTES: Final = {
     "unchanged": "unchanged since you last saw it",
     "changed": "CHANGED on disk since you last saw it",
     "unknown": "as it is on disk now",
@@ -54,12 +54,12 @@ _NUMBERED = lazy_pattern(r" *(\d{1,7})(\t|→|: ?| ?\| ?)(.*)")
 @frozen
 class FoundFile:
     """
-    A file that was touched, as it is on the disk now.
+    A file that a tool accessed, as it is on disk now.
 
     ``text`` is its content where ``state`` is "text"; ``size`` is in bytes.
     """
 
-    touch: FileAccess
+    access: FileAccess
     state: FileState
     text: str = field(default="", repr=False)
     size: int = 0
@@ -67,7 +67,7 @@ class FoundFile:
 
 @frozen
 class Attached:
-    """What an earlier attachment showed of a file: the hash of all of it, and whether all."""
+    """A file in an earlier attachment: the hash of its whole content, and if that was whole."""
 
     digest: str
     whole: bool
@@ -80,28 +80,30 @@ def render(sections: Sequence[str]) -> str:
 
 def plan_section(lines: Sequence[str], handle: str, steps: int, done: int) -> str:
     """
-    Write the plan with how far it is.
+    Write the plan with its progress.
 
     Args:
-        lines: What is shown of it, one step a line.
-        handle: Where the call that set it is recalled.
-        steps: How many steps it has.
-        done: How many of them are done.
+        lines: The steps to show, one per line.
+        handle: The handle that recalls the call that set it.
+        steps: Number of its steps.
+        done: Number of completed steps.
     """
     return "\n".join((f"{PLAN} ({done}/{steps} done, recall {handle}):", *lines))
 
 
-def whole_section(found: FoundFile, standing: Standing) -> str:
-    """Write a file as it is."""
-    return _fence(found, "whole", found.text.removesuffix("\n"), standing)
+def whole_section(found: FoundFile, freshness: Freshness) -> str:
+    """Write a whole file."""
+    return _fence(found, "whole", found.text.removesuffix("\n"), freshness)
 
 
-def part_section(found: FoundFile, standing: Standing, tokens: int, counter: TokenCounter) -> str:
+def part_section(
+    found: FoundFile, freshness: Freshness, tokens: int, counter: TokenCounter
+) -> str:
     """
-    Write the first and the last lines of a file, at most ``tokens`` tokens of them.
+    Write the first and the last lines of a file, in at most ``tokens`` tokens.
 
     Returns:
-        The section; "" when so little of it fits that the path alone says as much.
+        The section; "" if too little of the file fits.
     """
     if tokens < SMALLEST:
         return ""
@@ -114,7 +116,7 @@ def part_section(found: FoundFile, standing: Standing, tokens: int, counter: Tok
         return ""
     kept, note = _ends(lines, fitting)
     extent = f"lines {note} of {len(lines):,}"
-    return _fence(found, extent, "\n".join(kept), standing, "; read the others in the file")
+    return _fence(found, extent, "\n".join(kept), freshness, "; read the others in the file")
 
 
 def _ends(lines: Sequence[str], count: int) -> tuple[list[str], str]:
@@ -125,31 +127,34 @@ def _ends(lines: Sequence[str], count: int) -> tuple[list[str], str]:
     return [*lines[:head], gap, *lines[tail:]], note
 
 
-def name_section(found: FoundFile, standing: Standing) -> str:
-    """Name a file that is not shown, and say what is the matter with it."""
-    path = json.dumps(found.touch.path, ensure_ascii=False)
+def name_section(found: FoundFile, freshness: Freshness) -> str:
+    """Write the path of a file whose content is not shown, with the reason."""
+    path = json.dumps(found.access.path, ensure_ascii=False)
     if found.state == "deleted":
         return f"File {path}: it is no longer on disk."
     what = "not text" if found.state == "binary" else "too large to show here; read what you need"
-    note = "" if found.state == "binary" else f", {STANDINGS[standing]}"
+    note = "" if found.state == "binary" else f", {FRESHNESS_NOTES[freshness]}"
     return f"File {path}: {found.size:,} bytes{note}, {what}."
 
 
-def _fence(found: FoundFile, extent: str, body: str, standing: Standing, advice: str = "") -> str:
+def _fence(
+    found: FoundFile, extent: str, body: str, freshness: Freshness, advice: str = ""
+) -> str:
     longest = max(map(len, re.findall(r"`+", body)), default=0)
     fence = "`" * max(4, longest + 1)
-    path = json.dumps(found.touch.path, ensure_ascii=False)
-    note = f"{extent}, {found.size:,} bytes, blake2b {digest(found.text)}, {STANDINGS[standing]}"
-    return f"File {path} ({note}{advice}):\n{fence}\n{body}\n{fence}"
+    path = json.dumps(found.access.path, ensure_ascii=False)
+    version = f"blake2b {digest(found.text)}, {FRESHNESS_NOTES[freshness]}"
+    note = f"{extent}, {found.size:,} bytes, {version}{advice}"
+    return f"File {path} ({note}):\n{fence}\n{body}\n{fence}"
 
 
 def digest(text: str) -> str:
-    """Return the hash by which an attachment knows a version of a file."""
+    """Return the hash that identifies a version of a file in an attachment."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 def read_attached(text: str) -> dict[str, Attached]:
-    """Read which files an attachment shows, by path; what stands between fences is passed over."""
+    """Return the files that an attachment shows, by path; text between fences is skipped."""
     found: dict[str, Attached] = {}
     fence = ""
     for line in text.split("\n"):
@@ -162,32 +167,32 @@ def read_attached(text: str) -> dict[str, Attached]:
     return found
 
 
-# --- is it what the model saw? -------------------------------------------------------------
+# --- comparison with what the model saw ----------------------------------------------------
 
 
-def standing(found: FoundFile, earlier: Mapping[str, Attached]) -> Standing:
+def compare_with_view(found: FoundFile, earlier: Mapping[str, Attached]) -> Freshness:
     """
     Compare a file on disk with what the model saw of it last.
 
     Args:
-        found: The file, with its last touch.
-        earlier: What earlier attachments showed.
+        found: The file, with its last access.
+        earlier: Files in earlier attachments, by path.
     """
-    attached = earlier.get(found.touch.path)
-    note = _against(found.touch, found.text)
-    if attached is not None and note != "unchanged":
+    attached = earlier.get(found.access.path)
+    freshness = _compare_with_access(found.access, found.text)
+    if attached is not None and freshness != "unchanged":
         same = attached.digest == digest(found.text)
         return "unchanged" if same else "changed"
-    return note
+    return freshness
 
 
-def _against(touch: FileAccess, text: str) -> Standing:
-    seen, disk = ([line.rstrip() for line in text.split("\n")] for text in (touch.seen, text))
+def _compare_with_access(access: FileAccess, text: str) -> Freshness:
+    seen, disk = ([line.rstrip() for line in text.split("\n")] for text in (access.seen, text))
     if not any(seen):
         return "unknown"
-    if touch.operation == "edited":
+    if access.operation == "edited":
         return "unknown" if "\n".join(seen) in "\n".join(disk) else "changed"
-    if touch.operation == "written":
+    if access.operation == "written":
         return "unchanged" if _trim(seen) == _trim(disk) else "changed"
     numbered = [match for line in seen if (match := _NUMBERED.fullmatch(line))]
     if 2 * len(numbered) >= sum(map(bool, seen)):
@@ -207,7 +212,7 @@ def _is_line(numbered: re.Match[str], disk: Sequence[str]) -> bool:
 
 
 def _holds(disk: Sequence[str], seen: Sequence[str]) -> bool:
-    """Return True if a file holds the lines of a result, but for the words around them."""
+    """Return True if a file contains the lines of a result, except those the tool added."""
     known, start, end = set(disk), 0, len(seen)
     while start < min(WRAPPING, end) and seen[start] not in known:
         start += 1
@@ -217,8 +222,8 @@ def _holds(disk: Sequence[str], seen: Sequence[str]) -> bool:
     return bool(inner) and inner in "\n".join(disk)
 
 
-def sight(view: View, found: Sequence[FileAccess]) -> set[str]:
-    """Return the paths of the files whose newest content a view shows, put back or not."""
+def visible_paths(view: View, found: Sequence[FileAccess]) -> set[str]:
+    """Return the paths of the files whose newest content is in a view, reinjected or not."""
     visible = {message.id: message for message in view.messages}
     back = {
         path
@@ -227,27 +232,27 @@ def sight(view: View, found: Sequence[FileAccess]) -> set[str]:
         for path, it in read_attached(message.text).items()
         if it.whole
     }
-    return in_sight(found, visible, view.originals) | back
+    return paths_in_view(found, visible, view.originals) | back
 
 
-def evicted(before: View, after: View, found: Sequence[FileAccess]) -> Evicted:
+def find_evicted(before: View, after: View, found: Sequence[FileAccess]) -> Evicted:
     """
-    Name the files that a compaction took out of sight.
+    Return the files that a compaction removed from view.
 
     Args:
-        before: The view that was compacted.
-        after: The view that it gave.
-        found: Every touch of a file, in order.
+        before: The view before the compaction.
+        after: The view after it.
+        found: All file accesses, in order.
     """
     if not found:
         return Evicted()
-    evicted_paths = sight(before, found) - sight(after, found)
-    last = dict.fromkeys(touch.path for touch in reversed(found) if touch.path in evicted_paths)
+    evicted_paths = visible_paths(before, found) - visible_paths(after, found)
+    last = dict.fromkeys(access.path for access in reversed(found) if access.path in evicted_paths)
     here = {message.id: message for message in before.messages}
     there = {message.id: message for message in after.messages}
     log = before.originals
     unknown = sum(
-        not touch.path and stands_in(touch, here, log) and not stands_in(touch, there, log)
-        for touch in found
+        not access.path and is_in_view(access, here, log) and not is_in_view(access, there, log)
+        for access in found
     )
     return Evicted(tuple(last), unknown)

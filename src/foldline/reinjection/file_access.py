@@ -1,8 +1,8 @@
 """
-Touches: which files tools have read, written and changed, in the words of any agent.
+File accesses: which files the tools of any agent have read, written and edited.
 
-A touch counts when its tool answered, and did not refuse. What the model saw of the file, or
-wrote into it, is kept with the touch, so that it can be compared with what is on the disk.
+An access counts when its call succeeded. It holds the text that the model saw of the file, or
+wrote into it, for comparison with the file on disk.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.retention_settings import FileSettings
 from foldline.frozen import field, frozen
 from foldline.lazy import lazy_pattern
-from foldline.snapshot.facts import arguments_of, is_refusal
+from foldline.snapshot.commands import arguments_of
+from foldline.snapshot.file_changes import is_refusal
 from foldline.snapshot.plans import is_plan_tool
 from foldline.values.groups import Site
 from foldline.values.messages import Message, ToolCall, ToolResult
@@ -26,13 +26,13 @@ Operation: TypeAlias = Literal["read", "written", "edited"]
 
 LONGEST_PATH: Final = 1_000
 MOST_PATHS: Final = 50
-"""The most characters of a path, and the most paths of one call, that are believed."""
+"""Maximum characters of a path, and maximum paths of one call; more are ignored."""
 
 WRITTEN_KEYS: Final = ("content", "contents", "file_text", "text")
 REPLACED_KEYS: Final = ("new_string", "new_str", "new_text", "replace", "insert_text")
 
 SHOWING: Final = ("cat", "head", "tail", "nl", "less", "sed", "bat")
-"""Programs that show a file, where a tool runs commands."""
+"""Programs that print a file, for tools that run commands."""
 
 _WORDS = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _PATCHED = lazy_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.{1,1000})$", re.MULTILINE)
@@ -42,11 +42,11 @@ _FOLDER = lazy_pattern(r"cd (\S{1,300}) *(?:&&|;) *")
 @frozen
 class FileAccess:
     """
-    What one call did to one file; ``path`` is empty where it does not tell which.
+    One operation of a call on a file; ``path`` is empty where the call does not name it.
 
-    ``call`` and ``result`` are where the call and its result stand among the messages that were
-    looked at, ``ids`` the ids of their two messages. ``seen`` is the text that the model saw of
-    the file, or put into it.
+    ``call`` and ``result`` are the sites of the call and its result among the messages examined,
+    ``ids`` the ids of their two messages. ``seen`` is the text of the file that the model saw or
+    wrote.
     """
 
     path: str
@@ -57,93 +57,93 @@ class FileAccess:
     seen: str = field(default="", repr=False, compare=False)
 
 
-def order(touch: FileAccess) -> tuple[int, int]:
-    """Return where a touch stands among others, by its call."""
-    return touch.call.message, touch.call.part
+def order(access: FileAccess) -> tuple[int, int]:
+    """Return the sort key of an access: the position of its call."""
+    return access.call.message, access.call.part
 
 
 def find_accesses(
     calling: Message, answering: Message, sites: tuple[Site, Site], settings: FileSettings
 ) -> list[FileAccess]:
     """
-    Find what one call did to files, now that its result is there.
+    Find the file accesses of one call that has its result.
 
     Args:
         calling: The message with the call.
         answering: The message with the result.
-        sites: Where call and result stand.
+        sites: The sites of the call and its result.
         settings: Names of tools and arguments.
     """
     call, result = calling.parts[sites[0].part], answering.parts[sites[1].part]
     if not isinstance(call, ToolCall) or not isinstance(result, ToolResult):
         return []
-    touches = [] if result.is_error else list(find_touches(call, settings))
-    if not touches or is_refusal(result.text):
+    operations = [] if result.is_error else list(find_operations(call, settings))
+    if not operations or is_refusal(result.text):
         return []
     return [
         FileAccess(
-            within(path, settings.root),
+            relative_to_root(path, settings.root),
             operation,
             *sites,
             (calling.id, answering.id),
             result.text if operation == "read" else written,
         )
-        for path, operation, written in touches
+        for path, operation, written in operations
     ]
 
 
 def newest(found: Iterable[FileAccess]) -> tuple[FileAccess, ...]:
-    """Return the last touch of every file, newest first."""
+    """Return the last access to every file, newest first."""
     last: dict[str, FileAccess] = {}
-    for touch in filter(lambda touch: touch.path, found):
-        last.pop(touch.path, None)
-        last[touch.path] = touch
+    for access in filter(lambda access: access.path, found):
+        last.pop(access.path, None)
+        last[access.path] = access
     return tuple(reversed(last.values()))
 
 
-def in_sight(
+def paths_in_view(
     found: Iterable[FileAccess], visible: Mapping[str, Message], log: Mapping[str, Message]
 ) -> set[str]:
     """
-    Return the paths of the files whose newest content still stands in the view.
+    Return the paths of the files whose newest content is still in view.
 
-    That is so where a call that read or wrote the file is shown as it was, and so is everything
-    that changed the file since.
+    This requires that a call that read or wrote the file is unchanged in the view, and so is
+    every later edit of the file.
 
     Args:
-        found: Touches in order.
-        visible: What the model sees, by id.
-        log: What was recorded, by id.
+        found: Accesses, in order.
+        visible: The messages of the view, by id.
+        log: The recorded messages, by id.
     """
-    sight: dict[str, bool] = {}
-    for touch in filter(lambda touch: touch.path, found):
-        stands = stands_in(touch, visible, log)
-        if touch.operation == "edited":
-            sight[touch.path] = sight.get(touch.path, False) and stands
-        else:
-            sight[touch.path] = stands
-    return {path for path, seen in sight.items() if seen}
+    in_view: dict[str, bool] = {}
+    for access in filter(lambda access: access.path, found):
+        intact = is_in_view(access, visible, log)
+        if access.operation == "edited":
+            intact = in_view.get(access.path, False) and intact
+        in_view[access.path] = intact
+    return {path for path, intact in in_view.items() if intact}
 
 
-def stands_in(
-    touch: FileAccess, visible: Mapping[str, Message], log: Mapping[str, Message]
+def is_in_view(
+    access: FileAccess, visible: Mapping[str, Message], log: Mapping[str, Message]
 ) -> bool:
-    """Return True if what a touch read or wrote of its file is in view as it was recorded."""
-    site, number = (
-        (touch.result, touch.ids[1]) if touch.operation == "read" else (touch.call, touch.ids[0])
-    )
+    """Return True if the text that an access read or wrote is in view as it was recorded."""
+    is_read = access.operation == "read"
+    site, number = (access.result, access.ids[1]) if is_read else (access.call, access.ids[0])
     now, then = visible.get(number), log.get(number)
     if now is None or then is None or site.part >= len(now.parts):
         return False
     return now is then or now.parts[site.part] == then.parts[site.part]
 
 
-# --- what a call touches -------------------------------------------------------------------
+# --- the operations of a call --------------------------------------------------------------
 
 
-def find_touches(call: ToolCall, settings: FileSettings) -> Iterator[tuple[str, Operation, str]]:
+def find_operations(
+    call: ToolCall, settings: FileSettings
+) -> Iterator[tuple[str, Operation, str]]:
     """
-    Yield what a call does to which file ("" when it does not say), and the text it puts there.
+    Yield the path ("" if not named), operation and written text of each file of a call.
 
     Args:
         call: The call; its arguments may be broken JSON.
@@ -167,9 +167,9 @@ def find_touches(call: ToolCall, settings: FileSettings) -> Iterator[tuple[str, 
 
 def operation_of(tool: str, arguments: Any, settings: FileSettings) -> Operation | None:
     """
-    Name what a tool does to a file; None when it is no tool for files.
+    Return the operation of a tool on a file; None if the tool does not access files.
 
-    An editor with commands, such as ``view`` or ``str_replace``, is known by its command.
+    For an editor with commands, such as ``view`` or ``str_replace``, the command decides.
     """
     if is_plan_tool(tool):
         return None
@@ -194,10 +194,10 @@ def paths_of(text: str, value: Any, keys: Sequence[str]) -> Iterator[str]:
     Yield the paths among the arguments of a call.
 
     Args:
-        text: The arguments as they came.
-        value: The same as a JSON value, None where they are broken; then a quoted key is looked
-            for in the text.
-        keys: Names of arguments, the most telling first; the first that is there counts.
+        text: The arguments as received.
+        value: The same as a JSON value, None where they are broken; then the text is searched for
+            quoted keys.
+        keys: Names of arguments, the most specific first; the first one present is used.
     """
     given = {}
     if isinstance(value, dict):
@@ -205,14 +205,14 @@ def paths_of(text: str, value: Any, keys: Sequence[str]) -> Iterator[str]:
     for key in keys:
         found = given.get(key.casefold()) if given else _find_string_value(text, key)
         for path in found if isinstance(found, list) else (found,):
-            if isinstance(path, str) and (clean := normal(path)):
+            if isinstance(path, str) and (clean := normalize_path(path)):
                 yield clean
         if found:
             return
 
 
-def normal(path: str) -> str:
-    """Write a path in the one form that equal paths share; "" when it is no path of a file."""
+def normalize_path(path: str) -> str:
+    """Return the normal form of a path; "" if it is not the path of a file."""
     plain = path.strip()
     if not plain or len(plain) > LONGEST_PATH or "://" in plain:
         return ""
@@ -231,8 +231,8 @@ def _find_string_value(text: str, key: str) -> str:
         return ""
 
 
-def within(path: str, root: str | None) -> str:
-    """Name a path from the root directory on, where it lies in that."""
+def relative_to_root(path: str, root: str | None) -> str:
+    """Return a path relative to the root directory, if it is inside it."""
     if root is None:
         return path
     top = posixpath.normpath(root)
@@ -246,12 +246,12 @@ def _find_patch_paths(call: ToolCall, value: Any) -> Iterator[str]:
     texts = [item for item in inner if isinstance(item, str)]
     for text in texts or [call.arguments]:
         for path in _PATCHED.findall(text[:200_000]):
-            if clean := normal(path):
+            if clean := normalize_path(path):
                 yield clean
 
 
 def _extract_text(value: Any, operation: Operation) -> str:
-    """Return the text that a call puts into a file; of several pieces, the longest."""
+    """Return the text that a call writes into a file; of several pieces, the longest."""
     if operation == "read" or not isinstance(value, dict):
         return ""
     keys = WRITTEN_KEYS if operation == "written" else REPLACED_KEYS
@@ -268,7 +268,7 @@ def _extract_text(value: Any, operation: Operation) -> str:
 
 
 def _find_command_paths(value: Any) -> Iterator[str]:
-    """Yield the files that a plain shell command shows, such as ``cd src && cat a.py``."""
+    """Yield the files that a plain shell command prints, such as ``cd src && cat a.py``."""
     command = value.get("command") or value.get("cmd") if isinstance(value, dict) else None
     if isinstance(command, list):
         command = command[-1] if command and isinstance(command[-1], str) else ""
@@ -279,6 +279,8 @@ def _find_command_paths(value: Any) -> Iterator[str]:
     program = rest[: rest.find(" ")]
     if program not in SHOWING or any(sign in rest for sign in "|;&<>`$(*?\n"):
         return
+    import shlex  # only who reads the commands of a shell needs it
+
     try:
         words = shlex.split(rest)[1:]
     except ValueError:
@@ -286,5 +288,5 @@ def _find_command_paths(value: Any) -> Iterator[str]:
     if any(word.startswith("-i") for word in words):
         return
     for word in words[-1:] if program in ("sed", "head", "tail") else words:
-        if not word.startswith("-") and not word.isdigit() and (clean := normal(word)):
+        if not word.startswith("-") and not word.isdigit() and (clean := normalize_path(word)):
             yield posixpath.normpath(posixpath.join(folder, clean))

@@ -1,9 +1,9 @@
 """
-Reinject: put back into sight what a compaction took out of it and the model still works with.
+Reinject: bring back into view what a compaction removed and the model still works with.
 
-That is the newest plan, and the newest versions of the files that were touched last. They come as
+That is the newest plan, and the newest versions of the files that were accessed last. They come as
 one message before the newest part of the conversation, in the same batch of edits; the next
-compaction takes it out again before it does anything else, so that these messages never pile up.
+compaction removes it before it does anything else, so that these messages never accumulate.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from foldline.reinjection.attachment import (
     HEADER,
     Attached,
     FoundFile,
-    evicted,
+    compare_with_view,
+    find_evicted,
     name_section,
     part_section,
     read_attached,
     render,
-    sight,
-    standing,
+    visible_paths,
     whole_section,
 )
 from foldline.reinjection.file_access import FileAccess, newest
@@ -45,16 +45,16 @@ KIND: Final = "reinject"
 """The kind of the edits, and the origin of the message."""
 
 DETACH: Final = "detach"
-"""What receipts call the first rung, which takes out what was put back earlier."""
+"""The name in receipts of the first rung, which removes earlier attachments."""
 
 SMALL: Final = 0.005
-"""A plan of up to this fraction of the target finds its place without a reserve."""
+"""A plan of up to this fraction of the target needs no reserve."""
 
 SECTION_TOKENS: Final = 60
-"""About what stands around the content of a file, in tokens."""
+"""Approximate size of the lines around the content of a file, in tokens."""
 
 JOINTS: Final = 4
-"""Texts that are put together may take a few tokens more than each by itself."""
+"""Tokens that joined texts may take beyond the sum of their own."""
 
 ReadFiles: TypeAlias = Callable[[Sequence[FileAccess], FileSettings], tuple[FoundFile, ...]]
 
@@ -62,13 +62,13 @@ ReadFiles: TypeAlias = Callable[[Sequence[FileAccess], FileSettings], tuple[Foun
 @frozen
 class ReinjectionItems:
     """
-    What is to be in sight when a compaction is over.
+    The plan and the files that must be in view after a compaction.
 
-    ``touches`` are all touches of files, in order; ``files`` the newest touched ones as they are
+    ``accesses`` are all file accesses, in order; ``files`` the last accessed ones as they are
     on disk now, newest first, none where no file may be read.
     """
 
-    touches: tuple[FileAccess, ...] = ()
+    accesses: tuple[FileAccess, ...] = ()
     files: tuple[FoundFile, ...] = ()
     plan: TaskLists | None = None
     settings: FileSettings = field(default_factory=FileSettings)
@@ -80,11 +80,11 @@ class ReinjectionItems:
 @frozen
 class Sources:
     """
-    Where what is to be in view comes from.
+    Sources of the items to reinject.
 
-    ``settings`` says which files are put back. ``read`` reads touched files, newest first; None
+    ``settings`` selects the files. ``read`` reads accessed files, newest first; None
     where no file may be read. ``working`` is the working set of the log, where it is kept up to
-    date; None to read it off the view.
+    date; None to derive it from the view.
     """
 
     settings: FileSettings = field(default_factory=FileSettings)
@@ -92,26 +92,26 @@ class Sources:
     working: WorkingSet | None = None
 
     def find(self, view: View) -> ReinjectionItems:
-        """Find what is to be in view when a compaction of this view is over."""
+        """Find the items that must be in view after a compaction of this view."""
         settings, known = self.settings, self.working
         if known is None:
             known = WorkingSet.of(view.originals.values(), settings)
         files: tuple[FoundFile, ...] = ()
         if self.read is not None and settings.is_on:
-            files = self.read(newest(known.touches), settings)
-        return ReinjectionItems(known.touches, files, known.plan, settings)
+            files = self.read(newest(known.accesses), settings)
+        return ReinjectionItems(known.accesses, files, known.plan, settings)
 
 
 def make_room(
     items: ReinjectionItems, view: View, budget: Budget, context: CompactionContext, policy: Policy
 ) -> tuple[Budget, CompactionContext]:
-    """Return budget and context that leave room for what is put back afterwards."""
-    # Imported here: nothing above loads what folds, until something is due.
+    """Return budget and context that leave room for the attachment."""
+    # Imported here: summarizing is loaded only when a compaction is due.
     from foldline.summary.span import is_partial
 
     spare = reserve(items, view, budget.target)
     if is_partial(policy):
-        # What stays beside a span is not shortened for it: it comes on top.
+        # Messages outside a span are not shortened for the attachment: it comes on top.
         budget = replace(budget, target=min(budget.limit, budget.target + spare))
     else:
         context = replace(context, target=max(1, context.target - spare))
@@ -120,12 +120,12 @@ def make_room(
 
 @frozen
 class Detach:
-    """Take out what an earlier compaction put back."""
+    """Remove the attachments of earlier compactions."""
 
     name: ClassVar[str] = DETACH
 
     def propose(self, view: View, _: CompactionContext) -> Steps[Plan]:
-        """Leave out every attachment that is not pinned."""
+        """Drop every attachment that is not protected."""
         yield from ()
         attachment_ids = tuple(
             message.id
@@ -138,7 +138,7 @@ class Detach:
 
 
 def detach_first(policy: Policy, messages: Iterable[Message]) -> Policy:
-    """Return the policy that first takes out what was put back earlier, where there is such."""
+    """Return the policy with a first rung that removes earlier attachments, if there are any."""
     user_messages = (message for message in messages if message.role == "user")
     if not any(message.is_attachment() for message in user_messages):
         return policy
@@ -147,13 +147,13 @@ def detach_first(policy: Policy, messages: Iterable[Message]) -> Policy:
 
 def reserve(items: ReinjectionItems, view: View, target: int) -> int:
     """
-    Return how much of the target to leave for what is put back, in tokens.
+    Return how much of the target to reserve for the attachment, in tokens.
 
-    Never more than half of what the messages leave that have to stay: they are not cut for it.
+    It is at most half of the room beside the messages that must stay: they are not cut for it.
 
     Args:
-        items: What there is to put back.
-        view: The view that is compacted.
+        items: The items to reinject.
+        view: The view to compact.
         target: The target of the compaction, in tokens.
     """
     settings, counter, plan = items.settings, view.counter, 0
@@ -175,7 +175,7 @@ def _most(settings: FileSettings, target: int) -> int:
     return min(settings.total_tokens, round(settings.share * target))
 
 
-# --- after it ------------------------------------------------------------------------------
+# --- after a compaction --------------------------------------------------------------------
 
 
 def put_back(
@@ -186,29 +186,29 @@ def put_back(
     items: ReinjectionItems,
 ) -> Outcome:
     """
-    Add what is out of view now to the outcome of a compaction, as far as there is room.
+    Add the items that are no longer in view to the outcome of a compaction, if there is room.
 
     Args:
-        before: The view that was compacted.
-        outcome: What became of it: it was compacted.
-        budget: What the messages may take; the limit is never passed.
-        context: The target that the compaction had.
-        items: What is to be in view.
+        before: The view before the compaction.
+        outcome: The outcome, with status "compacted".
+        budget: The budget of the messages; its limit is never exceeded.
+        context: The target of the compaction.
+        items: The items that must be in view.
 
     Returns:
-        The outcome, perhaps with one more message; unchanged where nothing but what an earlier
-        compaction put back could be taken out.
+        The outcome, perhaps with one more message; "unchanged" where only attachments of earlier
+        compactions could be removed.
     """
     short = outcome.view.tokens > context.target and before.tokens <= budget.limit
     if short and _is_only_detached(outcome):
-        why = "nothing but what an earlier compaction put back could be taken out"
+        why = "only what an earlier compaction put back could be removed"
         return Outcome("unchanged", why, before, rungs=outcome.rungs, spent=outcome.spent)
     outcome = _attach(before, outcome, budget, items)
-    return replace(outcome, evicted=evicted(before, outcome.view, items.touches))
+    return replace(outcome, evicted=find_evicted(before, outcome.view, items.accesses))
 
 
 def _is_only_detached(outcome: Outcome) -> bool:
-    """Return True if nothing was done that would be worth a new prefix."""
+    """Return True if no rung did anything that is worth a new prefix."""
     applied = {report.name for report in outcome.rungs if report.is_in_effect}
     return DETACH in applied and applied <= {DETACH, "repair"}
 
@@ -256,13 +256,13 @@ def _summary(sections: Sequence[str]) -> str:
 
 
 def _find_last_attached(before: View, files: Sequence[FoundFile]) -> dict[str, Attached]:
-    """Return what was put back earlier of those files that were not touched since."""
+    """Return the earlier attachments of the files that no call accessed since, by path."""
     back: dict[str, Attached] = {}
     for at, message in enumerate(before.messages if files else ()):
         if message.is_attachment():
             attached = read_attached(message.text)
             for found in files:
-                path, called = found.touch.path, before.positions.get(found.touch.ids[0], -1)
+                path, called = found.access.path, before.positions.get(found.access.ids[0], -1)
                 if path in attached and called < at:
                     back[path] = attached[path]
     return back
@@ -272,11 +272,11 @@ def _file_sections(
     after: View, items: ReinjectionItems, room: int, earlier: dict[str, Attached]
 ) -> list[str]:
     settings, counter = items.settings, after.counter
-    here = sight(after, items.touches)
+    here = visible_paths(after, items.accesses)
     sections: list[str] = []
     file_count = 0
     for found in items.files:
-        if found.touch.path in here or file_count >= settings.count:
+        if found.access.path in here or file_count >= settings.count:
             continue
         section = _section(
             found, earlier, min(settings.file_tokens, room - SECTION_TOKENS), counter
@@ -293,21 +293,21 @@ def _file_sections(
 def _section(
     found: FoundFile, earlier: dict[str, Attached], tokens: int, counter: TokenCounter
 ) -> str:
-    """Write a file whole, or else its first and last lines, or else its path."""
-    file_standing = standing(found, earlier)
+    """Write a file: whole, or its first and last lines, or only its path, as there is room."""
+    freshness = compare_with_view(found, earlier)
     if found.state == "text" and counter.text(found.text) <= tokens:
-        return whole_section(found, file_standing)
-    part = part_section(found, file_standing, tokens, counter) if found.state == "text" else ""
-    return part or name_section(found, file_standing)
+        return whole_section(found, freshness)
+    part = part_section(found, freshness, tokens, counter) if found.state == "text" else ""
+    return part or name_section(found, freshness)
 
 
 def insertion_point(before: View, after: View) -> str | None:
     """
-    Return the message behind which the attachment goes; None where there is no place for it.
+    Return the id of the message after which to insert the attachment; None if there is no place.
 
-    It stands right behind the snapshot, and else before the newest part of the conversation: the
-    latest words of the user, or what the model has not read yet. It never parts a call from its
-    results, nor stands before the first edit, whose prefix the provider still holds.
+    It goes right after the snapshot, or else before the newest part of the conversation: the
+    latest message of the user, or the unread results. It never separates a call from its
+    results, nor precedes the first edit, whose prefix the provider still caches.
     """
     messages = after.messages
     taken = {at for group in after.groups for at in range(group.start + 1, group.end)}

@@ -1,8 +1,8 @@
 """
-The working set: which files tools touched and the newest plan, kept up to date as one appends.
+The working set: the files that tools accessed and the newest plan, updated on every append.
 
-The log is not read again: of a file it keeps the touches that still decide whether its newest
-content is in sight.
+The log is not read again: for each file the working set keeps the accesses that still decide
+whether its newest content is in view.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 
 PLAN_SHARE: Final = 0.05
-"""Fraction of the target that a plan may take in any case."""
+"""Fraction of the target that a plan may always take."""
 
 OPEN_SHARE: Final = 0.25
 """Fraction of the target that its open items may take."""
 
 PLAN_TOKENS: Final = 60
-"""About what stands around a plan, in tokens."""
+"""Approximate size of the text around a plan, in tokens."""
 
 
 @frozen
@@ -45,14 +45,14 @@ class TaskLists:
 
 @frozen
 class PlanStep:
-    """What one call made of the plan; ``tasks`` is None where it emptied it."""
+    """The change of the plan by one call; ``tasks`` is None where it emptied the plan."""
 
     call: str | None
     tasks: TaskLists | None
 
 
 def plan_step(message: Message, index: int) -> PlanStep | None:
-    """Return what the call at a position of a message makes of the plan; None for nothing."""
+    """Return how the call at a position of a message changes the plan; None if it does not."""
     part = message.parts[index]
     if not isinstance(part, ToolCall) or (lines := call_plan(part)) is None:
         return None
@@ -61,12 +61,12 @@ def plan_step(message: Message, index: int) -> PlanStep | None:
 
 def plan_sections(after: View, steps: TaskLists, room: int) -> list[str]:
     """
-    Write the plan, where a view does not show it.
+    Write the plan, unless a view shows it.
 
     Args:
         after: The view.
         steps: The newest plan.
-        room: What it may take, in tokens; see `fit_plan` for what goes first.
+        room: Maximum size, in tokens; see `fit_plan` for the order in which lines are dropped.
     """
     if _shows_plan(after, steps):
         return []
@@ -81,12 +81,12 @@ def plan_sections(after: View, steps: TaskLists, room: int) -> list[str]:
 
 def plan_room(steps: TaskLists, target: int, counter: TokenCounter) -> int:
     """
-    Return what a plan may take, in tokens: enough for its open items, as a rule.
+    Return the maximum size of a plan, in tokens: usually enough for its open items.
 
     Args:
         steps: The newest plan.
         target: The target of the compaction, in tokens.
-        counter: What counts.
+        counter: The token counter.
     """
     whole, needed = (
         counter.text("\n".join(lines)) + PLAN_TOKENS
@@ -97,7 +97,7 @@ def plan_room(steps: TaskLists, target: int, counter: TokenCounter) -> int:
 
 
 def _shows_plan(view: View, steps: TaskLists) -> bool:
-    """Return True if a view shows the plan: the call that set it, or all that is open of it."""
+    """Return True if a view shows the plan: the call that set it, or all its open steps."""
     position = view.positions.get(steps.message)
     if position is not None:
         visible, log = view.messages[position], view.original(position)
@@ -112,21 +112,21 @@ def _shows_plan(view: View, steps: TaskLists) -> bool:
 
 
 UNNAMED: Final = 10_000
-"""So many touches of files that are not named are remembered."""
+"""Maximum number of remembered accesses without a path."""
 
 PLANS: Final = 50
-"""So many plans are remembered, for when the newest ones turn out to have failed."""
+"""Maximum number of remembered plans; an older one counts again if the newest calls fail."""
 
 EDITS: Final = 50
-"""So many changes of a file are remembered that no tool has read or written whole."""
+"""Maximum number of remembered edits of a file that no tool has read or written whole."""
 
 LONGEST_WAIT: Final = 10_000
-"""After so many messages, a call that has got no result is given up."""
+"""Number of messages after which a call without a result is forgotten."""
 
 
 class WorkingSet:
     """
-    What a conversation works with.
+    The files and the plan that a conversation works with.
 
     Args:
         settings: Names of tools and arguments.
@@ -142,7 +142,7 @@ class WorkingSet:
 
     @classmethod
     def of(cls, messages: Iterable[Message], settings: FileSettings | None = None) -> WorkingSet:
-        """Read a whole conversation."""
+        """Build the working set of a whole conversation."""
         found = cls(settings)
         for position, message in enumerate(messages):
             found.add(position, message)
@@ -150,10 +150,10 @@ class WorkingSet:
 
     def add(self, position: int, message: Message) -> None:
         """
-        Take the next message into account.
+        Add the next message.
 
         Args:
-            position: Where it stands in the log.
+            position: Its position in the log.
             message: The message.
         """
         self._waiting.begin(position, message)
@@ -176,24 +176,24 @@ class WorkingSet:
         call = self._waiting.take(result)
         if call in self._calls:
             calling = self._calls.pop(call)
-            for touch in find_accesses(calling, message, (call, site), self._settings):
-                self._note(touch)
+            for access in find_accesses(calling, message, (call, site), self._settings):
+                self._note(access)
 
-    def _note(self, touch: FileAccess) -> None:
-        if not touch.path:
-            self._unnamed.append(touch)
+    def _note(self, access: FileAccess) -> None:
+        if not access.path:
+            self._unnamed.append(access)
             return
-        # Results of parallel calls come in any order; what counts is that of the calls.
-        of_file = self._files.setdefault(touch.path, [])
-        position = bisect_right(of_file, order(touch), key=order)
-        of_file.insert(position, touch)
-        # A file that was read or written whole stands first, and what changed it since behind it.
+        # Results of parallel calls arrive in any order; the order of the calls counts.
+        of_file = self._files.setdefault(access.path, [])
+        position = bisect_right(of_file, order(access), key=order)
+        of_file.insert(position, access)
+        # The last access that read or wrote the whole file comes first, then its later edits.
         near = (place for place in (0, 1, position) if place < len(of_file))
         whole = (place for place in near if of_file[place].operation != "edited")
         del of_file[: max(whole, default=-EDITS)]
 
     def _give_up(self, position: int) -> None:
-        """Drop calls that were never answered; the oldest comes first."""
+        """Forget old calls without a result; the oldest comes first."""
         while self._calls:
             oldest = next(iter(self._calls))
             if position - oldest.message <= LONGEST_WAIT:
@@ -201,9 +201,9 @@ class WorkingSet:
             del self._calls[oldest]
 
     @property
-    def touches(self) -> tuple[FileAccess, ...]:
-        """The touches that still count, in the order in which the calls were made."""
-        named = (touch for of_file in self._files.values() for touch in of_file)
+    def accesses(self) -> tuple[FileAccess, ...]:
+        """The accesses that still count, in the order of their calls."""
+        named = (access for of_file in self._files.values() for access in of_file)
         return tuple(sorted((*named, *self._unnamed), key=order))
 
     @property

@@ -1,4 +1,4 @@
-"""Alarms: lines that speak of something that went wrong."""
+"""Alarms: lines that report a failure."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ WORDS = (
     *("panic", "fatal", "Fatal", "FATAL", "错误", "失败", "异常"),
 )
 
-SEEN = 400
-"""Characters of a line that are looked at."""
+LINE_HEAD = 400
+"""Characters of a line that are searched."""
 
 
 def is_alarm(line: str) -> bool:
-    """Tell whether a line speaks of something that went wrong."""
-    seen = line[:SEEN]
-    return any(word in seen for word in WORDS)
+    """Return True if a line reports a failure."""
+    head = line[:LINE_HEAD]
+    return any(word in head for word in WORDS)
 
 
-def alarming(lines: Sequence[str]) -> set[int]:
-    """Find the alarms among lines; return their positions."""
-    return lines_with(lines, WORDS, SEEN)
+def find_alarms(lines: Sequence[str]) -> set[int]:
+    """Return the positions of the alarms among lines."""
+    return lines_with(lines, WORDS, LINE_HEAD)
 
 
-def lines_with(lines: Sequence[str], words: Iterable[str], seen: int = maxsize) -> set[int]:
+def lines_with(lines: Sequence[str], words: Iterable[str], head: int = maxsize) -> set[int]:
     """
-    Find the lines with one of some words.
+    Find the lines that contain at least one of some words.
 
     Args:
         lines: Lines without line feeds.
         words: The words.
-        seen: Characters of a line that are looked at.
+        head: Characters of a line that are searched, from its start.
 
     Returns:
-        Their positions. One search of a word goes through all lines at once, at C speed.
+        The positions of the lines. Each word is searched in all lines at once, at C speed.
     """
     text = "\n".join(lines)
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
@@ -46,8 +46,8 @@ def lines_with(lines: Sequence[str], words: Iterable[str], seen: int = maxsize) 
         place = text.find(word)
         while place >= 0:
             line = bisect_right(starts, place) - 1
-            if place + len(word) <= starts[line] + seen:
+            if place + len(word) <= starts[line] + head:
                 found.add(line)
-            # Once a line is enough.
+            # One hit per line is enough.
             place = text.find(word, starts[line + 1])
     return found

@@ -1,9 +1,9 @@
 """
-The language of a conversation, by the script in which its user writes.
+The language of a conversation, detected from the script in which its user writes.
 
-Names, paths and code are Latin in every conversation, so they are left out, and the ordinary words
-of each script are weighed against each other. No statistics of languages are needed for that;
-languages that share the Latin script are not told apart.
+Names, paths and code are Latin in every conversation, so they are excluded, and the ordinary words
+of each script are counted. This needs no language statistics; languages that share the Latin
+script are not distinguished.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
 
 MOST = 20_000
-"""Characters of each text that are looked at."""
+"""Characters of each text that are examined."""
 
 SHARE = 0.25
-"""Fraction of the words from which on a script other than Latin is that of the user."""
+"""Minimum fraction of the words for a script other than Latin to be the user's."""
 
 KANA_SHARE, HANGUL_SHARE = 0.08, 0.15
-"""Fractions of the characters that Japanese and Korean texts with Chinese characters have."""
+"""Minimum fractions of kana and hangul in Japanese and Korean texts with Chinese characters."""
 
 
 @frozen
 class Language:
-    """A language: its code (ISO 639-1) and its name, in English and in itself."""
+    """A language: its code (ISO 639-1) and its name, in English and in the language."""
 
     code: str
     name: str
@@ -49,9 +49,9 @@ BY_SCRIPT = {
 
 _KNOWN = (CHINESE, JAPANESE, KOREAN, RUSSIAN, UKRAINIAN, *BY_SCRIPT.values())
 LANGUAGES = {language.code: language for language in (*_KNOWN, Language("en", "English"))}
-"""The languages with a code that can be given instead of a name."""
+"""Languages by the code that may be given instead of a name."""
 
-# Compiled when somebody writes in one of these scripts, which few do.
+# Compiled on first use: most conversations are in Latin script.
 _NOT_PROSE = (
     r"(?s)"
     r"```.*?(?:```|\Z)|`[^`\n]*`|https?://[!-~]+|[A-Za-z0-9_~.@-]*[/_\\@.][A-Za-z0-9_/\\.@~-]+"
@@ -76,13 +76,13 @@ _UKRAINIAN = "[іїєґІЇЄҐ]"
 
 def language(texts: Iterable[str]) -> Language | None:
     """
-    Tell in which language somebody writes.
+    Detect the language of a user.
 
     Args:
-        texts: What they wrote.
+        texts: The user's messages.
 
     Returns:
-        The language; None where the script does not tell it, as with Latin letters.
+        The language; None where the script does not determine it, as with Latin letters.
     """
     heads = [text[:MOST] for text in texts]
     if not any(_NOT_LATIN.search(head) for head in heads if not head.isascii()):

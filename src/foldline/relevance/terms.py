@@ -1,4 +1,4 @@
-"""The words of a text as a search compares them: split, stemmed, and how rare."""
+"""Search terms: how a text is split into stemmed terms, and how rare terms are weighted."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _HAN_LETTERS: Final = (
 ENGLISH: Final = frozenset(_ENGLISH.split())
 
 HAN_WORDS: Final = frozenset(_HAN_WORDS.split())
-"""Words of a language without blanks; taken out of a run before it is cut."""
+"""Chinese stop words; removed from a run before it is split."""
 
 HAN_LETTERS: Final = frozenset(_HAN_LETTERS)
-"""Characters that are grammar by themselves; they stay in pairs, but do not stand alone."""
+"""Characters that are stop words by themselves; as parts of pairs they are kept."""
 
 
 _ONE_AT_A_TIME: Final = Lock()
-"""A stemmer holds the word that it works on."""
+"""A stemmer is not thread-safe: it stores the word that it works on."""
 
 _FORMS: Final = """
 arise arose arisen|beat beaten|become became|begin began begun|bend bent|bite bit bitten
@@ -69,7 +69,7 @@ IRREGULAR: Final = {
     for row in (group.split() for group in line.split("|"))
     for form in row[1:]
 }
-"""Forms that no rule brings to their word; and short words for relatives, which people mix."""
+"""Forms that no rule maps to their word, and synonyms for relatives, which people mix."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -78,7 +78,7 @@ def stem(word: str) -> str:
     Return the stem of an English word.
 
     Args:
-        word: In lower case; one with other letters than a to z comes back as it is.
+        word: In lower case; a word with other letters than a to z is returned unchanged.
     """
     word = IRREGULAR.get(word, word)
     if len(word) <= 2 or not (word.isascii() and word.isalpha()):
@@ -89,47 +89,47 @@ def stem(word: str) -> str:
 
 @cache
 def _english() -> Any:
-    # Loaded when the first word is looked up: most sessions never search.
+    # Loaded on first use: most sessions never search.
     from snowballstemmer import stemmer  # type: ignore[import-untyped]  # it ships no types
 
     return stemmer("english")
 
 
 SATURATION: Final = 0.9
-"""k1 of BM25 (Robertson and Zaragoza 2009): how soon repeating a term stops to count."""
+"""k1 of BM25 (Robertson and Zaragoza 2009): how soon repetitions of a term stop counting."""
 
 LENGTH: Final = 0.3
-"""b of BM25: how much long texts are discounted; little, for turns, notes and paragraphs."""
+"""b of BM25: how much long texts are discounted; low, for turns, notes and paragraphs."""
 
 
 def rarity(held: float, whole: float) -> float:
     """
-    Return what a term says, in nats: the idf of Lucene's BM25.
+    Return the weight of a term, in nats: the idf of Lucene's BM25.
 
     Args:
-        held: How many texts hold it.
-        whole: How many texts there are.
+        held: Number of texts that contain it.
+        whole: Number of all texts.
     """
     return log(1 + (max(whole, held) - held + 0.5) / (held + 0.5))
 
 
 def flat_rarity(held: float, whole: float) -> float:
     """
-    Return what a term says among few texts, in nats: log(1 + (whole+1) / (held+1)).
+    Return the weight of a term among few texts, in nats: log(1 + (whole+1) / (held+1)).
 
-    It is flatter than `rarity`, because a term that none of five texts holds is not what a
-    question is about.
+    It is flatter than `rarity`, because a term that none of five texts contains is not the topic
+    of a question.
     """
     return log(1 + (whole + 1) / (held + 1))
 
 
 def discount(length: float, mean: float, share: float = LENGTH) -> float:
-    """Return what the repeats of a term stand against in a text of some length."""
+    """Return the saturation that `worth` uses for a text of some length, as BM25 does."""
     return SATURATION * (1 - share + share * length / mean)
 
 
 def worth(repeats: float, against: float = SATURATION) -> float:
-    """Return what a term is worth that is repeated so often, as a share of its rarity."""
+    """Return the score of a term with some repetitions, as a multiple of its rarity."""
     return repeats * (SATURATION + 1) / (repeats + against)
 
 
@@ -140,26 +140,26 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 Cutter: TypeAlias = Callable[[str], list[str]]
-"""Cuts a run of Chinese into words, such as ``jieba.lcut_for_search``."""
+"""A function that splits a run of Chinese into words, such as ``jieba.lcut_for_search``."""
 
 TERMS_VERSION: Final = "1"
-"""Changes when the same text would be cut otherwise; terms that were kept are then cut anew."""
+"""Version of the splitting rules; stored terms of another version are computed again."""
 
 LONGEST: Final = 64
-"""Characters of a term; encoded data would otherwise make terms without end."""
+"""Largest length of a term, in characters; encoded data would otherwise be one huge term."""
 
 LONGEST_REMEMBERED: Final = 4_000
-"""Characters of a text whose terms are remembered; so all of them take some 40 MB at most."""
+"""Characters of a text whose terms are cached, so that the cache takes some 40 MB at most."""
 
 MARKS: Final = "\u0300-\u036f\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e\u0eb1-\u0ece"
-"""Vowel signs and accents that belong to words, though they are no letters."""
+"""Vowel signs and accents, which are part of words although they are not letters."""
 
 UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3005\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"  # Han, kana, hangul
     "\U00020000-\U0003fffd"
 )
-"""Scripts whose words are not set apart, or, in hangul, carry their grammar with them."""
+"""Scripts without blanks between words, and hangul, whose words include particles."""
 
 _RUN: Final = re.compile(rf"\w[\w{MARKS}]*(?:['’.\-]\w[\w{MARKS}]*)*")
 _SCRIPT: Final = re.compile(rf"[{UNSPACED}]+|[^{UNSPACED}]+")
@@ -172,11 +172,11 @@ _GRAMMAR: Final = re.compile("|".join(sorted(HAN_WORDS, key=len, reverse=True)))
 
 def terms(text: str, *, words: Cutter | None = None) -> list[str]:
     """
-    Cut a text into terms, in their order, repeated as often as they occur.
+    Split a text into terms, in order, with repetitions.
 
     Args:
         text: Any text, in any mix of scripts.
-        words: Cuts runs of Chinese into words; pairs of characters stand in for them without it.
+        words: Splits runs of Chinese into words; without it, pairs of characters are used.
 
     Returns:
         Terms without blanks or quotes, each of at most `LONGEST` characters.
@@ -192,12 +192,12 @@ def terms(text: str, *, words: Cutter | None = None) -> list[str]:
 
 
 def cut_terms(text: str) -> tuple[str, ...]:
-    """Cut a text that is looked at again and again; short ones are cut once."""
+    """Return the terms of a text, from a cache if it is short."""
     return _cut_remembered(text) if len(text) <= LONGEST_REMEMBERED else tuple(terms(text))
 
 
 def term_set(text: str) -> frozenset[str]:
-    """Return the terms that stand in a text; see `cut_terms`."""
+    """Return the distinct terms of a text; see `cut_terms`."""
     return frozenset(cut_terms(text))
 
 
@@ -207,7 +207,7 @@ def _cut_remembered(text: str) -> tuple[str, ...]:
 
 
 def _cut_word(run: str) -> tuple[str, ...]:
-    """Cut a word; the many short ones that occur again and again are cut once."""
+    """Return the terms of a word, from a cache if it is short."""
     return _remembered(run) if len(run) <= LONGEST else _cut(run)
 
 

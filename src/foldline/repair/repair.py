@@ -1,8 +1,8 @@
 """
-Repair: the few edits that make a real, damaged history acceptable to its provider.
+Repair: the edits that make a damaged history acceptable to its provider.
 
-Processes die between a call and its result, logs lose lines, results arrive late. A compaction
-that passes such damage on makes the provider reject the conversation; so it repairs first, by
+Processes die between a call and its result, logs lose lines, results arrive late. The provider
+would reject such a conversation after a compaction, too; so the damage is repaired first, by
 edits like any other: recorded, reversible, named in the receipt.
 """
 
@@ -48,21 +48,21 @@ def repair(
     """
     Propose the edits that make a conversation valid.
 
-    What says nothing is left out; a result that came before its call moves behind it; of several
-    results of a call, the last one before the model went on is its answer, and those before are
-    left out; a result without a call, or one that came when the model had gone on with another,
-    becomes a note with the same text; a call that will never be answered gets a
-    result that says so; ids that have to be unique become so; a result that does not stand behind
-    its call moves there, and nothing else moves; what may not stand side by side is parted; a
-    conversation that starts with the model gets a first user message.
+    Empty messages are removed; a result before its call moves behind it; of several results of a
+    call, the last one before the model went on is its answer, and earlier ones are removed; a
+    result without a call, or one that arrived after the model went on with another, becomes a
+    note with the same text; a call that will never be answered gets a result that says so; ids
+    that must be unique become unique; a result that is not behind its call moves there, and
+    nothing else moves; messages that may not be adjacent are separated; a conversation that
+    starts with the model gets a first user message.
 
     Args:
         messages: Messages with ids.
-        dialect: Whose rules count.
-        pairing: What `pair` found in the messages, where that is known.
+        dialect: The dialect whose rules apply.
+        pairing: The result of `pair` for the messages, where that is known.
 
     Returns:
-        Edits, none for a valid conversation.
+        The edits; none for a valid conversation.
     """
     edits: list[Edit] = []
     history = DamagedHistory(messages, dialect, pairing)
@@ -78,20 +78,20 @@ def _repaired(role: Role, parts: Iterable[Part], number: str) -> Message:
     return Message(role, tuple(parts), id=number, origin="repair")
 
 
-# --- what says nothing -----------------------------------------------------------------------
+# --- empty messages --------------------------------------------------------------------------
 
 
-def says_nothing(message: Message) -> bool:
-    """Return True if a message holds nothing that a provider would accept."""
+def is_empty(message: Message) -> bool:
+    """Return True if a message has no content that a provider would accept."""
     return all(
         isinstance(part, Omitted) or (isinstance(part, Text) and not part.text.strip())
         for part in message.parts
     )
 
 
-def _empty(history: DamagedHistory) -> list[Edit]:
+def _drop_empty(history: DamagedHistory) -> list[Edit]:
     messages, dialect = history.messages, history.dialect
-    empty_ids = {message.id: None for message in messages if says_nothing(message)}
+    empty_ids = {message.id: None for message in messages if is_empty(message)}
     edits: list[Edit] = [Drop(tuple(empty_ids), "repair")] if empty_ids else []
     if dialect in BY_TURN or dialect in ONE_ANSWER:
         kept = [message for message in messages if message.id not in empty_ids]
@@ -105,7 +105,7 @@ def _empty(history: DamagedHistory) -> list[Edit]:
 
 
 def _without_blanks(part: Part, dialect: str) -> Iterator[str | None]:
-    """Yield what to show instead of a part with blank text (Gemini: no text) that is rejected."""
+    """Yield the replacement of a part that is rejected for its blank text (Gemini: no text)."""
     if isinstance(part, Text):
         if not (part.text if dialect in ONE_ANSWER else part.text.strip()):
             yield None
@@ -119,8 +119,8 @@ def _without_blanks(part: Part, dialect: str) -> Iterator[str | None]:
 # --- results without a call ------------------------------------------------------------------
 
 
-def _early(history: DamagedHistory) -> list[Edit]:
-    """Move results that came before their call behind it."""
+def _move_early(history: DamagedHistory) -> list[Edit]:
+    """Move results that precede their call behind it."""
     messages, pairing = history.messages, history.pairing
     waiting = {part_at(messages, site).id: site for site in reversed(pairing.open)}
     edits: list[Edit] = []
@@ -137,7 +137,7 @@ def _early(history: DamagedHistory) -> list[Edit]:
 
 
 def _drop_superseded(history: DamagedHistory) -> list[Edit]:
-    """Leave out a result that another one of the same call followed before the model went on."""
+    """Remove results that another result of the same call followed before the model went on."""
     messages, pairing = history.messages, history.pairing
     if not pairing.late:
         return []
@@ -155,13 +155,13 @@ def _drop_superseded(history: DamagedHistory) -> list[Edit]:
 
 
 def _without(message: Message, parts: Sequence[int]) -> list[Edit]:
-    """Leave parts of a message out, or the message where nothing else is in it."""
+    """Remove parts of a message, or the message if it has no others."""
     if len(parts) == len(message.parts):
         return [Drop((message.id,), "repair")]
     return [Rewrite(message.id, index, None, "repair") for index in sorted(parts)]
 
 
-def _orphans(history: DamagedHistory) -> list[Edit]:
+def _rewrite_orphans(history: DamagedHistory) -> list[Edit]:
     messages, pairing = history.messages, history.pairing
     lost: dict[int, dict[int, str]] = {}
     for site in sorted((*pairing.orphans, *pairing.late)):
@@ -171,7 +171,7 @@ def _orphans(history: DamagedHistory) -> list[Edit]:
 
 
 def _note_lost(message: Message, lost: Mapping[int, str]) -> list[Edit]:
-    """Say as a note what lost results say; other parts of their message stay where they are."""
+    """Turn lost results into a note; other parts of their message stay where they are."""
     texts = []
     for index, why in lost.items():
         part = message.parts[index]
@@ -221,7 +221,7 @@ def _move_displaced(history: DamagedHistory) -> list[Edit]:
 
 
 def _order_results(history: DamagedHistory) -> list[int]:
-    """Return the positions in the order in which results stand behind their calls."""
+    """Return the positions of the messages, reordered so that results follow their calls."""
     behind: dict[int, set[int]] = {}
     for call, result in history.pairing.answers.items():
         if result.message != call.message:
@@ -234,7 +234,7 @@ def _order_results(history: DamagedHistory) -> list[int]:
 
 
 def _gather_scattered(history: DamagedHistory) -> list[Edit]:
-    """Put results of one turn that stand in several messages into one, as Gemini demands."""
+    """Merge the results of one turn from several messages into one, as Gemini requires."""
     if history.dialect not in ONE_ANSWER:
         return []
     edits: list[Edit] = []
@@ -248,8 +248,8 @@ def _gather_scattered(history: DamagedHistory) -> list[Edit]:
     return edits
 
 
-def _run_together(history: DamagedHistory) -> list[Edit]:
-    """Part what two neighbouring assistant messages may not say one after the other."""
+def _separate_adjacent(history: DamagedHistory) -> list[Edit]:
+    """Separate neighbouring assistant messages that the provider would reject."""
     dialect = history.dialect
     edits: list[Edit] = []
     for before, message in pairwise(history.messages):
@@ -267,8 +267,8 @@ def _run_together(history: DamagedHistory) -> list[Edit]:
     return edits
 
 
-def _dangling(history: DamagedHistory) -> list[Edit]:
-    """Leave out reasoning items that nothing follows which they could have led to."""
+def _drop_dangling(history: DamagedHistory) -> list[Edit]:
+    """Remove reasoning items that no other output of the model follows."""
     if history.dialect not in ANY_ORDER:
         return []
     dangling: list[str] = []
@@ -284,7 +284,7 @@ def _dangling(history: DamagedHistory) -> list[Edit]:
     return [Drop(tuple(reversed(dangling)), "repair")] if dangling else []
 
 
-def _headless(history: DamagedHistory) -> list[Edit]:
+def _add_first_user(history: DamagedHistory) -> list[Edit]:
     before = ""
     for message in history.messages:
         if message.role == "user":
@@ -297,18 +297,18 @@ def _headless(history: DamagedHistory) -> list[Edit]:
 
 
 STEPS = (
-    _empty,
-    _early,
+    _drop_empty,
+    _move_early,
     _drop_superseded,
-    _orphans,
+    _rewrite_orphans,
     _close_unanswered,
     renumber,
     untangle_messages,
     _move_displaced,
     _gather_scattered,
     reorder,
-    _run_together,
-    _dangling,
-    _headless,
+    _separate_adjacent,
+    _drop_dangling,
+    _add_first_user,
 )
-"""The repairs, in this order: each step relies on those before it."""
+"""The repairs, in order: each step relies on those before it."""

@@ -1,8 +1,8 @@
 """
 A damaged conversation, and the repairs within its messages.
 
-Results that cannot stay together part, call ids that have to be unique become so, and results
-take the order of their calls.
+Messages are split whose results cannot stay together, repeated call ids are replaced, and results
+are sorted in the order of their calls.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from foldline.values.provider_rules import ANY_ORDER, BY_TURN, ONE_ANSWER
 @frozen
 class DamagedHistory:
     """
-    Messages as they are shown, which may not be as their provider wants them.
+    Messages of a view, which their provider may reject.
 
     Args:
         messages: Messages with ids.
-        dialect: Whose rules count.
-        known: What `pair` found in them, where that is known.
+        dialect: The dialect whose rules apply.
+        known: The result of `pair` for the messages, where that is known.
     """
 
     messages: Sequence[Message]
@@ -36,12 +36,12 @@ class DamagedHistory:
 
     @cached_property
     def pairing(self) -> Pairing:
-        """Which result answers which call."""
+        """The results of the calls."""
         return self.known or pair(self.messages)
 
     @cached_property
     def anchors(self) -> Sequence[int]:
-        """Behind which message the results of calls have to stand, by the position of these."""
+        """For each message, the position of the message that results of its calls must follow."""
         anchors = list(range(len(self.messages)))
         if self.dialect in BY_TURN:
             for index in range(len(anchors) - 2, -1, -1):
@@ -52,10 +52,10 @@ class DamagedHistory:
 
 def untangle_messages(history: DamagedHistory) -> list[Edit]:
     """
-    Propose to split messages whose results cannot all stay together.
+    Split messages whose results cannot all stay together.
 
-    Results that belong behind different messages part; so do a result that has to move and what
-    a user said beside it, which stays.
+    Results that belong behind different messages are separated; so is a result that must move
+    from text of the user in the same message, which stays.
 
     Args:
         history: The conversation.
@@ -90,14 +90,14 @@ def _stays(
 
     Args:
         message: The message.
-        index: Where it stands.
-        home: Behind which message its newest results have to stand.
-        members: Where results stand that have to stand there, in order.
+        index: Its position.
+        home: Position of the message that its newest results must follow.
+        members: Positions of the results that must follow that message, in order.
         alone: Whether the results of a turn must share one message.
     """
     if all(isinstance(part, (ToolResult, Omitted)) for part in message.parts):
         return True
-    # What a user said must not stand between the results of one turn.
+    # Text of a user must not come between the results of one turn.
     if members[-1] > index or (alone and members[0] < index):
         return False
     between = bisect_left(members, index) - bisect_left(members, home + 1)
@@ -116,7 +116,7 @@ def _split(message: Message, positions: list[int]) -> list[Edit]:
 
 
 def part_at(messages: Sequence[Message], site: Site) -> ToolCall:
-    """Return the call that stands at a site."""
+    """Return the call at a site."""
     call = messages[site.message].parts[site.part]
     assert isinstance(call, ToolCall)  # noqa: S101  # callers have the site from pair()
     return call
@@ -124,13 +124,13 @@ def part_at(messages: Sequence[Message], site: Site) -> ToolCall:
 
 def renumber(history: DamagedHistory) -> list[Edit]:
     """
-    Propose other ids for calls whose id occurred before, and the same for their results.
+    Replace the ids of calls whose id occurred before, in the calls and their results.
 
-    Where a provider only tells calls apart while they wait for their results, an id may occur
-    again after that.
+    Where a provider only needs ids to be unique among calls that wait for a result, an id may
+    occur again after that.
 
     Args:
-        history: The conversation; every result stands behind its call.
+        history: The conversation; every result is behind its call.
     """
     if history.dialect in ONE_ANSWER:
         return []
@@ -143,15 +143,15 @@ def renumber(history: DamagedHistory) -> list[Edit]:
             result = messages[answer.message].parts[answer.part]
             if isinstance(result, ToolResult):
                 changed[answer] = replace(result, call_id=number)
-    return _show_instead(messages, changed)
+    return _replace_parts(messages, changed)
 
 
 def reorder(history: DamagedHistory) -> list[Edit]:
     """
-    Propose to put the results of a turn in the order of its calls, as Gemini tells them by that.
+    Sort the results of a turn in the order of its calls, by which Gemini matches them.
 
     Args:
-        history: The conversation; every result stands behind its call.
+        history: The conversation; every result is behind its call.
     """
     if history.dialect not in ONE_ANSWER:
         return []
@@ -164,11 +164,11 @@ def reorder(history: DamagedHistory) -> list[Edit]:
         for place, part in zip(sorted(parts), parts, strict=True)
         if place != part
     }
-    return _show_instead(history.messages, changed)
+    return _replace_parts(history.messages, changed)
 
 
-def _show_instead(messages: Sequence[Message], changed: Mapping[Site, Part]) -> list[Edit]:
-    """Show each message with changed parts in place of what it was."""
+def _replace_parts(messages: Sequence[Message], changed: Mapping[Site, Part]) -> list[Edit]:
+    """Replace each message with changed parts."""
     edits: list[Edit] = []
     for index in sorted({site.message for site in changed}):
         message = messages[index]
@@ -180,7 +180,7 @@ def _show_instead(messages: Sequence[Message], changed: Mapping[Site, Part]) -> 
 
 
 def _find_repeated(history: DamagedHistory) -> dict[Site, str]:
-    """Return a new id for each call whose id is taken when it is made."""
+    """Return a new id for each call whose id is already taken."""
     everywhere = history.dialect in BY_TURN
     taken: dict[str, Site | None] = {}
     found: dict[Site, str] = {}
@@ -196,7 +196,7 @@ def _find_repeated(history: DamagedHistory) -> dict[Site, str]:
 
 
 def _waits(answer: Site | None, index: int) -> bool:
-    """Return True if a call whose result is ``answer`` is not answered before a position."""
+    """Return True if a call with the result ``answer`` is unanswered before a position."""
     return answer is None or answer.message > index
 
 

@@ -1,11 +1,11 @@
 """
-Finding what a text is about, among many: words, surroundings, names, dates, and meaning.
+Search documents by words, neighbours, authors, dates, and meaning.
 
     from foldline.retrieval import Document, Index
     index = Index([Document("1", "the launch moved to May")])
     index.search("when is the launch?")
 
-Texts are cut by `foldline.relevance.terms.terms`.
+Texts are tokenized by `foldline.relevance.terms.terms`.
 """
 
 from foldline.lazy import attach_stub

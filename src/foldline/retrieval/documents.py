@@ -16,18 +16,18 @@ from foldline.retrieval.embedding import Matrix
 @frozen
 class Document:
     """
-    One thing that may be found: a turn, a memory, a note, a paragraph.
+    A searchable document: a turn, a memory, a note, a paragraph.
 
     Args:
-        id: Its name; the same id again replaces it.
-        text: All that must be found: a title, who spoke, a caption, what was said.
-        author: Who said it; a query that names them prefers it.
-        group: The conversation, session or file it belongs to; its neighbours there are looked at
-            too. Empty means that it stands alone.
-        place: Its order inside the group.
-        time: When it happened, in seconds since 1970; matched with dates that a query names.
-        terms: The text as terms, where it was cut before.
-        vector: Its meaning, of length 1: numbers, or float16 as `pack` writes them.
+        id: The id; adding the same id again replaces the document.
+        text: All searchable text: title, speaker, caption, content.
+        author: The author; preferred if the query names them.
+        group: The conversation, session or file it belongs to; neighbours in it count, too. Empty
+            for a document without neighbours.
+        place: The position in the group.
+        time: The time of the event, in seconds since 1970; matched with dates in a query.
+        terms: The text as terms, if already tokenized.
+        vector: A vector of length 1: numbers, or float16 as written by `pack`.
     """
 
     id: str
@@ -43,17 +43,17 @@ class Document:
 @frozen
 class Hit:
     """
-    A document that was found, and why.
+    A search result with its score.
 
     Args:
-        id: Which document.
-        score: What it is ranked by; comparable inside one answer only.
-        parts: What added up to the score: "words" (its own), "around" (its own and those of its
-            neighbours), "author", "date", "meaning", "shape". What added nothing is left out.
-        matched: The terms of the query that stand in the document itself.
-        strength: 0 to 1, comparable between answers: the share of the information in the query
-            that the document and its neighbours hold, or its similarity of meaning if that is
-            more. A threshold belongs here.
+        id: The id of the document.
+        score: The rank score; comparable within one result list only.
+        parts: The components of the score: "words" (its own), "around" (its own and those of its
+            neighbours), "author", "date", "meaning", "shape". Zero components are omitted.
+        matched: The query terms in the document itself.
+        strength: 0 to 1, comparable between searches: the share of the information of the query
+            in the document and its neighbours, or its semantic similarity if that is higher. Use
+            it for thresholds.
     """
 
     id: str
@@ -66,15 +66,14 @@ class Hit:
 @frozen
 class Statistics:
     """
-    The numbers of a whole store, for an index that holds only candidates of it.
+    Statistics of a whole store, for an index that holds only candidates of it.
 
     Args:
-        documents: How many the store holds.
-        frequency: In how many of them a term occurs.
-        length: Terms per document, on average.
-        authors: Who wrote them, as far as a query may name them.
-        sample: Vectors of some of them, drawn at random, for how alike any two are; None where
-            the candidates have to do.
+        documents: The number of documents in the store.
+        frequency: The number of documents with a term.
+        length: The mean number of terms per document.
+        authors: The authors that a query may name.
+        sample: A random sample of vectors, for the typical similarity; None uses the candidates.
     """
 
     documents: int
@@ -87,23 +86,23 @@ class Statistics:
 @frozen
 class Weights:
     """
-    The weights of one search, in the order of what they are worth.
+    The weights of the relevance features, in the order of their value.
 
-    Scores of words and meaning are divided by their spread before they are weighed, so that
-    queries of many and of few words are comparable; author and date are 0 to 1 by nature. Fitted
-    on long conversations, each left out in turn (bench/retrieval.py); the optimum is flat.
+    Scores of words and meaning are divided by their standard deviation before weighting, so that
+    queries of many and of few words are comparable; author and date are in 0 to 1. Fitted on long
+    conversations with leave-one-out cross-validation (bench/retrieval.py); the optimum is flat.
 
     Args:
         words: The document's own terms.
-        around: Its terms and those of its neighbours together.
-        meaning: Similarity of its vector.
-        meaning_around: Similarity of its vector and those of its neighbours, on average.
-        author: The query names who wrote it.
-        date: It happened when the query says, or soon after.
-        question: It only asks; counts against it.
+        around: The terms of the document and its neighbours together.
+        meaning: The similarity of its vector.
+        meaning_around: The mean similarity of its vector and those of its neighbours.
+        author: The query names its author.
+        date: Its time is in or soon after a date in the query.
+        question: It is only a question, which counts against it.
 
     Raises:
-        BudgetError: A weight is negative or no number.
+        BudgetError: A weight is negative or not a number.
     """
 
     words: float = 0.25
@@ -117,11 +116,11 @@ class Weights:
     def __post_init__(self) -> None:
         for name, value in to_dict(self).items():
             if not isinstance(value, int | float) or not isfinite(value) or value < 0:
-                raise BudgetError(f"The weight {name!r} must be a number from 0 up, not {value!r}")
+                raise BudgetError(f"The weight {name!r} must be a number ≥ 0, not {value!r}")
 
 
 CONSIDERED: Final = 200
-"""The best hits, among which a diverse choice is made."""
+"""The number of best hits among which diverse ones are chosen."""
 
 
 def choose_diverse(
@@ -131,13 +130,13 @@ def choose_diverse(
     Choose hits by maximal marginal relevance (Carbonell and Goldstein 1998).
 
     Args:
-        hits: The best first.
-        text_of: The text of a document, by its id.
-        k: How many to choose.
-        balance: 1 goes by score alone, 0 by difference alone.
+        hits: The hits, the best first.
+        text_of: Returns the text of a document by its id.
+        k: The number of hits to choose.
+        balance: The weight of the score against diversity, 0 to 1.
 
     Returns:
-        The chosen hits, in the order in which they were chosen.
+        The chosen hits, in the order of choice.
     """
     pool = hits[:CONSIDERED]
     if not pool or k <= 0:
@@ -153,15 +152,16 @@ def diverse(
     worth: Sequence[float], terms: Sequence[frozenset[str]], balance: float
 ) -> Iterator[tuple[int, float, int]]:
     """
-    Go through texts by maximal marginal relevance; see `choose_diverse`.
+    Order texts by maximal marginal relevance; see `choose_diverse`.
 
     Args:
-        worth: What each is worth.
-        terms: What each says.
-        balance: 1 goes by worth alone, 0 by difference alone.
+        worth: The score of each text.
+        terms: The terms of each text.
+        balance: The weight of the score against diversity, 0 to 1.
 
     Yields:
-        Which text is next, its likeness to the nearest of those before, and which one that is.
+        The index of the next text, its similarity to the nearest earlier one, and the index of
+        that one.
     """
     alike, nearest, left = [0.0] * len(worth), [0] * len(worth), list(range(len(worth)))
     while left:

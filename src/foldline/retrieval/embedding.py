@@ -1,4 +1,4 @@
-"""Vectors of texts: who makes them, how they are packed, and how alike they are."""
+"""Embed texts, pack vectors, and compute similarities."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Embedder(Protocol):
-    """A model of meaning."""
+    """An embedding model."""
 
     @property
     def name(self) -> str:
-        """Which model, and which version of it; vectors of different ones are never compared."""
+        """The model and its version; vectors of different models are never compared."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a vector has."""
+        """The dimensions of a vector."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """
         Return a vector of length 1 for each text.
 
-        A failure is raised: zeros would be indexed, and never found again.
+        Must raise on failure: zero vectors would be indexed, but never found.
         """
         ...
 
     def understands(self, text: str) -> bool:
-        """Return True if the model was trained on the language of a text."""
+        """Return True if the model supports the language of a text."""
         ...
 
 
 LOOKED_AT = 4_000
 ENOUGH = 20
-"""Of so many of the nearest, so many allowed ones are enough; else all are gone through."""
+"""If `LOOKED_AT` nearest vectors include `ENOUGH` allowed ones, the others are not searched."""
 
 Vector: TypeAlias = "Sequence[float] | bytes"
 
@@ -57,7 +57,7 @@ def arrays() -> Any:
     Return numpy.
 
     Raises:
-        MissingExtra: It is not installed.
+        MissingExtra: numpy is not installed.
     """
     try:
         import numpy
@@ -67,31 +67,31 @@ def arrays() -> Any:
 
 
 def embed_text(embedder: Embedder | None, text: str) -> Sequence[float] | None:
-    """Return the vector of a text; None where there is no model that understands it."""
+    """Return the vector of a text; None without a model that understands it."""
     if embedder is None or not text.strip() or not embedder.understands(text):
         return None
     return embedder.embed([text])[0]
 
 
 def pack(vector: Sequence[float]) -> bytes:
-    """Write a vector as float16, two bytes a number, for a column of a database."""
+    """Encode a vector as float16, two bytes per number, for storage."""
     return bytes(_check(arrays().asarray(vector, dtype="<f4")).astype("<f2").tobytes())
 
 
 def unpack(data: bytes) -> Array:
-    """Read what `pack` wrote."""
+    """Decode a vector written by `pack`."""
     if len(data) % 2:
-        raise InputError(f"{len(data)} bytes are no vector of float16 numbers")
+        raise InputError(f"{len(data)} bytes are not a vector of float16 numbers")
     found: Array = arrays().frombuffer(data, dtype="<f2").astype("f4")
     return found
 
 
 def _check(vectors: Array) -> Array:
     """
-    Return a vector of length 1, or rows of them.
+    Normalize a vector, or rows of vectors, to length 1.
 
     Raises:
-        InputError: One holds no direction: zeros, or what is no number.
+        InputError: A vector is zero or not finite.
     """
     numpy = arrays()
     lengths = numpy.sqrt(numpy.einsum("...i,...i->...", vectors, vectors))
@@ -113,10 +113,10 @@ class Matrix:
 
     def add(self, vectors: Mapping[int, Vector]) -> None:
         """
-        Add the vectors of documents, all of them or none.
+        Add the vectors of documents, all or none.
 
         Raises:
-            InputError: One has another number of dimensions than the others, or no direction.
+            InputError: A vector has other dimensions than the others, or is zero or not finite.
         """
         if not vectors:
             return
@@ -129,7 +129,7 @@ class Matrix:
         for row in bare:
             if row.shape != (size,):
                 raise InputError(
-                    f"A vector has {row.size} dimensions, those before have {size}",
+                    f"A vector has {row.size} dimensions, earlier ones have {size}",
                     hint="Embed everything with the same model.",
                 )
         made = _check(numpy.stack(bare))
@@ -143,7 +143,7 @@ class Matrix:
         self._numbers.extend(vectors)
 
     def remove(self, number: int) -> None:
-        """Remove a vector; the last one takes its row."""
+        """Remove a vector; the last one moves to its row."""
         at = self._at.pop(number, None)
         if at is None or self._rows is None:
             return
@@ -158,8 +158,8 @@ class Matrix:
         Compare a query with all vectors.
 
         Args:
-            query: Its vector.
-            sample: What is usual is taken from these vectors instead, where there are any.
+            query: The vector of the query.
+            sample: A sample from which the typical similarity is estimated instead, unless empty.
         """
         numpy = arrays()
         direction = _check(numpy.asarray(query, dtype="f4"))
@@ -180,7 +180,7 @@ class Matrix:
 
 @frozen
 class Similarities:
-    """How like a query all vectors are; ``mean`` and ``spread`` say what is usual."""
+    """Similarities of all vectors to a query, with their ``mean`` and standard deviation."""
 
     scores: Array
     numbers: Sequence[int]
@@ -189,7 +189,7 @@ class Similarities:
     spread: float = 1.0
 
     def nearest(self, count: int, allowed: Callable[[int], bool] | None = None) -> list[int]:
-        """Return the numbers of the nearest documents that are allowed, the best first."""
+        """Return the numbers of the nearest allowed documents, the best first."""
         numpy = arrays()
         if allowed is None:
             return self._best(count)
@@ -210,7 +210,7 @@ class Similarities:
         return [self.numbers[at] for at in best.tolist()]
 
     def of(self, numbers: Iterable[int]) -> dict[int, float]:
-        """Return the cosine of each of these documents that has a vector."""
+        """Return the cosine similarities of the documents that have a vector."""
         held = [number for number in numbers if number in self.at]
         scores = self.scores[[self.at[number] for number in held]] if held else self.scores[:0]
         return dict(zip(held, scores.tolist(), strict=True))

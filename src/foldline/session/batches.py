@@ -1,4 +1,4 @@
-"""The compactions of a session: edits with their receipts, and what follows from all of them."""
+"""The compactions of a session: edits with their receipts, and the state derived from them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from foldline.values.edits import Edit
 from foldline.values.messages import Message
 
 KEPT: Final = 8
-"""So many batches stay in memory; in a longer history the others are left in the store."""
+"""Number of batches kept in memory; in a longer history the others are read from the store."""
 
 PAGE: Final = 16
-"""So many are read at once when all of them are."""
+"""Number of batches read at once when all are read."""
 
 
 def receipt_from_dict(value: Mapping[str, Any], edits: tuple[Edit, ...]) -> Receipt:
     """
-    Read what `Receipt.to_dict` wrote.
+    Restore a receipt from the output of `Receipt.to_dict`.
 
     Args:
         value: The JSON value.
-        edits: The edits, which it only counts.
+        edits: The edits, of which the JSON value has only the numbers.
     """
     plain = {key: item for key, item in value.items() if key not in ("schema", "edits")}
     rungs = tuple(RungReport(**rung) for rung in plain.pop("rungs"))
@@ -43,7 +43,7 @@ def receipt_from_dict(value: Mapping[str, Any], edits: tuple[Edit, ...]) -> Rece
     spent = Spent(**plain.pop("spent", {}))
     out = plain.pop("evicted", {})
     evicted = Evicted(tuple(out.get("files", ())), out.get("unknown", 0))
-    # A few words, thousands of times: each is kept once.
+    # Thousands of handles share a few descriptions: each is stored once.
     plain["recall"] = {handle: intern(words) for handle, words in plain["recall"].items()}
     receipt = Receipt(
         **plain, edits=edits, rungs=rungs, warnings=warnings, spent=spent, evicted=evicted
@@ -54,23 +54,23 @@ def receipt_from_dict(value: Mapping[str, Any], edits: tuple[Edit, ...]) -> Rece
 
 
 COMPACTION: Final = "compaction"
-"""The edits of a compaction."""
+"""Kind of a batch: the edits of a compaction."""
 
 ATTEMPT: Final = "attempt"
-"""No edits: a compaction was tried and changed nothing."""
+"""Kind of a batch without edits: a compaction that changed nothing."""
 
 BOUND: Final = "bound"
-"""The cut of a giant tool output, made when it was recorded."""
+"""Kind of a batch: the cut of a giant tool output when it was recorded."""
 
 
 @frozen
 class Batch:
     """
-    The edits of one step, with the receipt that accounts for them.
+    The edits of one step, with their receipt.
 
-    ``number`` counts from 0, ``at`` is how many messages the log had, ``undone_at`` how many when
-    the batch was taken back, None while it is in effect. ``prepared`` is how many of its edits
-    had been prepared. ``repeats`` counts the attempts in a row that an attempt stands for; ``at``
+    ``number`` counts from 0, ``at`` is the length of the log at the time, ``undone_at`` its length
+    when the batch was undone, None while it is in effect. ``prepared`` is how many of its edits
+    had been prepared. ``repeats`` is how many attempts in a row one attempt represents; ``at``
     and ``time`` are of the last of them.
     """
 
@@ -90,14 +90,14 @@ class Batch:
 
     def to_stored(self, prepared: StoredMemory | None = None) -> StoredBatch:
         """
-        Return what is kept of the batch.
+        Return the batch as it is stored.
 
         Args:
-            prepared: How its first edits stand in the store already, with what they recall.
+            prepared: The stored session memory with its first edits and their handles, if any.
         """
         receipt = self.receipt
         if prepared is not None:
-            # What was added to the prepared handles stands behind them.
+            # Handles added later come after the prepared ones.
             fresh = islice(receipt.recall.items(), len(prepared.content["recall"]), None)
             receipt = replace(receipt, recall=dict(fresh))
         return StoredBatch(
@@ -115,7 +115,7 @@ class Batch:
 
 def restore_batch(stored: StoredBatch) -> Batch:
     """
-    Read a batch again.
+    Restore a stored batch.
 
     Raises:
         StoreError: This version of Foldline cannot read it.
@@ -140,8 +140,8 @@ class Batches(Sequence[Batch]):
     The batches of a session, in order.
 
     Args:
-        stored: What the store has of the session.
-        load: Returns the session as the store has it by now.
+        stored: The session as loaded from the store.
+        load: Loads the session again, in its current state.
     """
 
     def __init__(self, stored: StoredSession, load: Callable[[], StoredSession]) -> None:
@@ -184,15 +184,15 @@ class Batches(Sequence[Batch]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
-    __hash__ = None  # type: ignore[assignment]  # like any sequence that is compared by content
+    __hash__ = None  # type: ignore[assignment]  # compared by content, like a list
 
     def receipt(self, number: int) -> Receipt:
-        """Return the receipt of a batch; one that is not in memory does not stay there."""
+        """Return the receipt of a batch, without keeping in memory a batch read for it."""
         kept = self._kept.get(number)
         return (kept or self._read(number, number + 1)[0]).receipt
 
     def since(self, start: int) -> Iterator[Batch]:
-        """Yield the batches from a number on; those that are not in memory do not stay there."""
+        """Yield the batches from a number on, without keeping in memory those that are read."""
         while start < self._size:
             stop = min(start + PAGE, self._size)
             if all(number in self._kept for number in range(start, stop)):
@@ -202,14 +202,14 @@ class Batches(Sequence[Batch]):
             start = stop
 
     def read_stored(self, start: int) -> Iterator[StoredBatch]:
-        """Yield the batches from a number on as the store has them."""
+        """Yield the batches from a number on as they are stored."""
         for number in range(start, self._size, PAGE):
             yield from self._rows(number, min(number + PAGE, self._size))
 
     def put(self, batch: Batch) -> None:
-        """Add a batch that is new, or note what has become of one."""
+        """Add a new batch, or replace one that has changed."""
         if batch.number < self._size:
-            self._stored = ()  # what was read before does not know it
+            self._stored = ()  # its rows are out of date
         self._size = max(self._size, batch.number + 1)
         self._keep(batch)
 
@@ -232,18 +232,18 @@ class Batches(Sequence[Batch]):
         return found
 
 
-# --- what follows from them ----------------------------------------------------------------
+# --- state derived from the batches --------------------------------------------------------
 
 
 def restore_history(
     stored: StoredSession, load: Callable[[], StoredSession] | None = None
 ) -> History:
     """
-    Read the compactions of a session again; of many, the older ones on demand.
+    Restore the compactions of a session; if there are many, the older ones on demand.
 
     Args:
-        stored: What the store has of the session.
-        load: Returns the session as the store has it by now; for a session that goes on.
+        stored: The session as loaded from the store.
+        load: Loads the session again, in its current state; for a session in use.
 
     Raises:
         StoreError: One of them cannot be read, or is missing.
@@ -252,11 +252,11 @@ def restore_history(
 
 
 @dataclass(slots=True)
-class _Learned:
+class _RecallIndex:
     """
-    What the batches tell about recalling; see `foldline.recall.Holdings`.
+    Ids that recall needs from the batches; see `foldline.recall.Holdings`.
 
-    Only ids are taken from what is stored: making every edit of thousands of batches takes ten
+    Only ids are read from the stored rows: building every edit of thousands of batches takes ten
     times as long.
     """
 
@@ -267,7 +267,7 @@ class _Learned:
     issued: set[str] = field(default_factory=set)
 
     def add(self, batch: StoredBatch) -> None:
-        """Take the next batch into account."""
+        """Add the next batch."""
         if batch.memory is not None:
             content = batch.memory.content
             self._take(content["edits"]["edits"], content["recall"], batch.memory.at)
@@ -282,7 +282,7 @@ class _Learned:
                 folded, number = Folded(tuple(edit["messages"]), at), edit["snapshot"]["id"]
                 check_fields(folded)
                 if not isinstance(number, str):
-                    raise TypeError("the id of a snapshot is no text")
+                    raise TypeError("the id of a snapshot is not a text")
                 self.snapshots[number] = folded
             elif edit["type"] == "rewrite":
                 self.shortened.add(edit["message"])
@@ -298,7 +298,7 @@ class History:
 
     def __init__(self, batches: Batches) -> None:
         self.batches = batches
-        self._learned = _Learned()
+        self._index = _RecallIndex()
         self._last: int | None = None
 
     def add(self, batch: Batch) -> None:
@@ -308,20 +308,20 @@ class History:
             self._last = batch.number
 
     def find_repeated(self, receipt: Receipt) -> Batch | None:
-        """Return the last attempt, where this one did no more than it: it counts as the same."""
+        """Return the last attempt if this receipt only repeats it."""
         last = self.batches[-1] if self.batches else None
         if last is None or last.kind != ATTEMPT or last.receipt.status != receipt.status:
             return None
         attempts = last.receipt.spent.attempts or receipt.spent.attempts
         return None if attempts else last
 
-    def again(self, number: int, at: int, time: float) -> None:
-        """Note that an attempt was made once more, when the log has ``at`` messages."""
+    def repeat(self, number: int, at: int, time: float) -> None:
+        """Count one more repetition of an attempt, at a log of ``at`` messages."""
         batch = self.batches[number]
         self.batches.put(replace(batch, at=at, time=time, repeats=batch.repeats + 1))
 
     def undo(self, number: int, at: int) -> None:
-        """Take a batch back, when the log has ``at`` messages."""
+        """Mark a batch as undone, at a log of ``at`` messages."""
         self.batches.put(replace(self.batches[number], undone_at=at))
         self._last = None
 
@@ -332,10 +332,10 @@ class History:
 
     def steps(self, start: int = 0) -> Iterator[tuple[int, tuple[Edit, ...]]]:
         """
-        Yield how long the log was, and the edits that were made then and are in effect.
+        Yield each batch in effect: the length of the log at the time, and the edits.
 
         Args:
-            start: The number of the first batch that counts.
+            start: The number of the first batch.
         """
         for batch in self.batches.since(start):
             if batch.undone_at is None and batch.edits:
@@ -350,40 +350,40 @@ class History:
         return self.batches[self._last] if self._last >= 0 else None
 
     def attempt(self) -> int | None:
-        """Return how long the log was at the last attempt or undo, None when there was none."""
+        """Return the length of the log at the last attempt or undo; None if there was none."""
         last = self.last()
         first = 0 if last is None else last.number
-        # Whatever was taken back before that compaction was made is older than it.
+        # Batches undone before that compaction are older than it.
         late = takewhile(lambda batch: batch.number >= first, reversed(self.batches))
         moments = [max(batch.at, batch.undone_at or 0) for batch in late if batch.kind != BOUND]
         return max(moments, default=None)
 
     def is_fresh(self, at: int) -> bool:
-        """Tell whether the last thing that happened, at this length, is a compaction in effect."""
+        """Return True if the last batch is a compaction in effect, made at this length."""
         last = self.batches[-1] if self.batches else None
         return last is not None and last.at == at and _is_compacted(last)
 
     def snapshots(self) -> dict[str, Folded]:
-        """Return what every snapshot that was ever made stands for, by its id."""
-        return self._all().snapshots
+        """Return what every snapshot ever made folded, by its id, undone ones included."""
+        return self._updated_index().snapshots
 
     def has_issued(self, handle: str) -> bool:
-        """Tell whether a receipt names this handle, or another part of the same message."""
-        return handle.partition(".")[0] in self._all().issued
+        """Return True if a receipt names this handle, or another part of the same message."""
+        return handle.partition(".")[0] in self._updated_index().issued
 
     def holdings(self, originals: Mapping[str, Message]) -> Holdings:
-        """Return what can be recalled from a log with these originals."""
-        known = self._all()
-        moments, shortened = tuple(known.moments), frozenset(known.shortened)
-        return Holdings(originals, known.snapshots, moments, shortened)
+        """Return everything that can be recalled from a log with these originals."""
+        index = self._updated_index()
+        moments, shortened = tuple(index.moments), frozenset(index.shortened)
+        return Holdings(originals, index.snapshots, moments, shortened)
 
-    def _all(self) -> _Learned:
-        """Return what all batches tell; each is read once for that."""
-        learned = self._learned
-        for batch in self.batches.read_stored(learned.count):
+    def _updated_index(self) -> _RecallIndex:
+        """Return the index of all batches; each batch is read once for it."""
+        index = self._index
+        for batch in self.batches.read_stored(index.count):
             with reading(self.batches.name):
-                learned.add(batch)
-        return learned
+                index.add(batch)
+        return index
 
 
 def _is_compacted(batch: Batch) -> bool:

@@ -1,8 +1,8 @@
 """
-What is shown after a compaction, kept with it now and then: opening repeats only later ones.
+Checkpoints: the view after some compactions is stored, so that opening replays only later ones.
 
-Messages that are shown as they came are named by their positions, those of which parts were
-changed by the position and the parts, and those that an edit made stand there whole.
+Unchanged messages are stored as positions, messages with changed parts as the position and the
+parts, and messages that an edit created as a whole.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from foldline.values.messages import Message
 SCHEMA: Final = "foldline.checkpoint/1"
 
 EVERY: Final = 8
-"""One is kept with every so many batches: opening repeats those that came since."""
+"""Number of batches between checkpoints; opening replays the batches since the last one."""
 
 
 def checkpoint_of(log: Log, messages: Iterable[Message], number: int) -> StoredCheckpoint:
     """
-    Write down what is shown.
+    Return the checkpoint of a view.
 
     Args:
         log: The log.
-        messages: What is shown of it after the batch.
-        number: Of the batch.
+        messages: The messages of the view after the batch.
+        number: The number of the batch.
     """
     items: list[Any] = []
     for message in messages:
         position = log.positions.get(message.id)
-        item = None if position is None else _of_log(log, message, position)
+        item = None if position is None else _refer_to_log(log, message, position)
         if item is None:
             items.append({"message": message_to_json(message, freeze)})
         elif not isinstance(item, int):
@@ -49,8 +49,8 @@ def checkpoint_of(log: Log, messages: Iterable[Message], number: int) -> StoredC
     return StoredCheckpoint(number, len(log), {"schema": SCHEMA, "shown": items})
 
 
-def _of_log(log: Log, visible: Message, position: int) -> int | dict[str, Any] | None:
-    """Return how to find a message of the log again as it is shown, None where that is no way."""
+def _refer_to_log(log: Log, visible: Message, position: int) -> int | dict[str, Any] | None:
+    """Return a message of the view as a reference to the log; None if it differs too much."""
     original = log[position]
     if visible is original:
         return position
@@ -69,11 +69,11 @@ def _of_log(log: Log, visible: Message, position: int) -> int | dict[str, Any] |
 
 def restore_checkpoint(log: Log, stored: StoredCheckpoint | None) -> ReplayStart | None:
     """
-    Read what was shown, and take it into memory; None where nothing tells.
+    Restore the view of a checkpoint; None if there is none or it cannot be read.
 
     Args:
-        log: The log.
-        stored: What `checkpoint_of` wrote.
+        log: The log, which reads the messages of the view into memory.
+        stored: The output of `checkpoint_of`.
     """
     if stored is None:
         return None
@@ -83,14 +83,14 @@ def restore_checkpoint(log: Log, stored: StoredCheckpoint | None) -> ReplayStart
         items = list(stored.content["shown"])
         log.take(chain.from_iterable(_positions(item, stored.at) for item in items))
         messages = tuple(chain.from_iterable(_messages(log, item) for item in items))
-    except (*UNREADABLE, StoreError):  # the compactions themselves tell the same
+    except (*UNREADABLE, StoreError):  # the view can be replayed from the compactions
         return None
     whole = len({message.id for message in messages}) == len(messages)
     return ReplayStart(stored.at, messages) if whole else None
 
 
 def _positions(item: Any, size: int) -> range:
-    """Return where a part of what was shown stands in the log."""
+    """Return the positions in the log of one item of a checkpoint."""
     if isinstance(item, list):
         start, stop = item
     elif "at" in item:
@@ -98,7 +98,7 @@ def _positions(item: Any, size: int) -> range:
     else:
         start = stop = 0
     if not 0 <= start <= stop <= size:
-        raise ValueError("a position that the log has not")
+        raise ValueError("a position outside the log")
     return range(start, stop)
 
 

@@ -1,4 +1,4 @@
-"""Between the wire and the log: one message read as it comes, kept as JSON, and read again."""
+"""Conversion between the wire, messages, and the JSON in which messages are stored."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from foldline.values.identity import content_hash
 from foldline.values.messages import Message
 
 SURE: Final = 0.9
-"""From this certainty on, a message settles in which dialect its session is."""
+"""Minimum certainty at which a message settles the dialect of its session."""
 
 CONTEXT: Final = 16
-"""How many messages before a tool result are looked at to find its call."""
+"""Number of messages before a tool result that are searched for its call."""
 
 OBJECT: Final = "foldline.object"
-"""Marks a JSON value that stands for a message object of LangChain."""
+"""Key that marks a JSON value as a message object of LangChain."""
 
 PLAIN: Final = "value"
-"""Instead of the name of a class: the fields are themselves what the wire gave."""
+"""Marker in place of a class name: the fields are the wire value itself."""
 
 
 class Codec:
     """
-    Reads and keeps the messages of one session.
+    The dialect in which the messages of one session are read and written.
 
     Args:
-        dialect: The dialect when it is known; None means that the messages tell it.
+        dialect: The dialect; None to detect it from the messages.
         settled: Whether the dialect is certain.
     """
 
@@ -44,17 +44,15 @@ class Codec:
 
     @property
     def name(self) -> str:
-        """The name of the dialect, "" while it is not known."""
+        """The name of the dialect, "" while it is unknown."""
         return "" if self.dialect is None else self.dialect.name
 
     def choose(self, wires: list[Any], log: Sequence[Message]) -> tuple[Dialect, bool]:
         """
-        Return the dialect for new messages, which may correct what the ones before suggested.
-
-        With it comes whether these messages make it final.
+        Return the dialect for new messages, and whether they make it final.
 
         Two dialects may agree on plain text and differ on the first tool call. Then the session
-        changes over, provided that everything in the log reads the same in the other one.
+        switches to the other dialect, provided that it reads the whole log the same.
 
         Raises:
             InputError: No dialect recognises the messages.
@@ -69,12 +67,12 @@ class Codec:
         return self.dialect, False
 
     def follow(self, name: str) -> None:
-        """Use the dialect that the store has come to know, where it is another one."""
+        """Switch to the dialect recorded in the store, if it is another one."""
         if name and name != self.name:
             self.dialect = dialect(name)
 
     def settle(self, dialect: Dialect, *, final: bool) -> None:
-        """Use a dialect from now on; it is final where messages came that only it can mean."""
+        """Use a dialect from now on; final means that only this dialect fits the messages."""
         self.dialect = dialect
         self.settled = self.settled or final
 
@@ -85,12 +83,12 @@ def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[tup
 
     Args:
         dialect: The dialect of the session.
-        wires: What came, one wire message each.
-        log: The messages before.
+        wires: The wire messages.
+        log: The messages before them.
 
     Returns:
-        Each message, its content hash as id, and its form: the message as a JSON value where the
-        wire alone does not give it, else None.
+        Each message, with its content hash as id, and its form: the message as a JSON value if it
+        cannot be read from its wire message alone, else None.
 
     Raises:
         InputError: A message cannot be read; ``index`` is its position in ``wires``.
@@ -115,7 +113,7 @@ def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[tup
 def _in_context(
     dialect: Dialect, alone: Message, recent: Sequence[Message]
 ) -> tuple[Message, Any]:
-    """Read a tool result again behind its call; some wires pair them by name and order."""
+    """Read a tool result together with its call; some wires pair them by name and order."""
     known = {call.id for message in recent for call in message.calls if call.id}
     if all(result.call_id in known for result in alone.results):
         return alone, None
@@ -128,7 +126,7 @@ def _in_context(
 
 
 def reread(dialect: Dialect, log: Sequence[Message]) -> list[Message]:
-    """Read a log in another dialect; what the session knows besides stays."""
+    """Read a log in another dialect; ids, pins and usage are kept."""
     messages = dialect.decode([message.raw for message in log]).messages
     return [
         replace(new, id=old.id, pinned=old.pinned, usage=old.usage)
@@ -143,12 +141,12 @@ def _reads_same(dialect: Dialect, log: Sequence[Message]) -> bool:
         return False
 
 
-# --- keeping -------------------------------------------------------------------------------
+# --- storage -------------------------------------------------------------------------------
 
 
 def encode_stored(message: Message, form: Any, time: float) -> StoredMessage:
     """
-    Return what is stored of a message.
+    Return a message as it is stored.
 
     Args:
         message: The message.
@@ -163,9 +161,9 @@ def encode_stored(message: Message, form: Any, time: float) -> StoredMessage:
 
 def decode_stored(dialect: Dialect | None, stored: StoredMessage) -> Message:
     """
-    Read a stored message again; its id is the content hash, as when it was first read.
+    Restore a stored message; its id is the content hash, as when it was first read.
 
-    ``dialect`` may be None where the message was stored with its form.
+    ``dialect`` may be None if the message was stored with its form.
 
     Raises:
         StoreError: This version of Foldline cannot read it.
@@ -181,10 +179,10 @@ def decode_stored(dialect: Dialect | None, stored: StoredMessage) -> Message:
 
 def freeze(raw: Any) -> Any:
     """
-    Turn what the wire gave into a JSON value; only LangChain's message objects need it.
+    Convert a wire message into a JSON value; only LangChain's message objects need this.
 
-    What a tool message carries for the program and not for the model (``artifact``) is left out
-    where it is no JSON. A value of the user that looks like the mark is marked itself.
+    The ``artifact`` of a tool message, which the model does not see, is dropped if it is not
+    JSON. A value of the user that looks like the marker is marked itself.
     """
     if isinstance(raw, dict) and raw.keys() == {OBJECT, "fields"}:
         return {OBJECT: PLAIN, "fields": raw}
@@ -195,7 +193,7 @@ def freeze(raw: Any) -> Any:
     dump = getattr(raw, "model_dump", None)
     if dump is None:
         raise InputError(
-            f"A message of the type {type(raw).__name__} cannot be kept",
+            f"A message of the type {type(raw).__name__} cannot be stored",
             hint="Give messages as JSON values, or as messages of langchain_core.",
         )
     fields = dump()
@@ -208,10 +206,10 @@ def freeze(raw: Any) -> Any:
 
 def thaw(value: Any) -> Any:
     """
-    Turn a JSON value back into what the wire gave.
+    Convert a JSON value back into the wire message.
 
     Raises:
-        InputError: It was an object of LangChain, which is not installed.
+        InputError: It is an object of LangChain, which is not installed.
     """
     if not isinstance(value, dict) or value.keys() != {OBJECT, "fields"}:
         return value

@@ -1,8 +1,8 @@
 """
-Compacting a session, showing it, and taking compactions back.
+Compacting a session and returning its view.
 
-What may ask a model is written as steps (`foldline.core.asks`), so that the two ways of calling
-it, blocking and awaiting, share every line.
+Functions that may call a model are written as steps (`foldline.core.asks`), so that the blocking
+and the async callers share all of the code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from foldline.repair.repair import repair
 from foldline.session import early_fold
 from foldline.session.batches import ATTEMPT, COMPACTION, Batch
 from foldline.session.checkpoint import EVERY, checkpoint_of
-from foldline.session.compaction_answer import with_answer
+from foldline.session.compaction_answer import add_answer
 from foldline.session.file_reading import read_files
 from foldline.session.hooks import apply_hooks
 from foldline.session.memory import PreparedMemory, text_to_store
@@ -36,7 +36,7 @@ from foldline.session.state import SessionState
 from foldline.session.summarizer_breaker import summarizer_now
 from foldline.stores.protocol import Change
 from foldline.summary.session_memory import NAME as SESSION_MEMORY
-from foldline.summary.span import Span, partial
+from foldline.summary.span import Span, plan_span
 from foldline.summary.summarize import NAME as SUMMARIZE
 from foldline.values.edits import Fold
 from foldline.values.handles import Handles
@@ -44,7 +44,7 @@ from foldline.values.view import View
 
 
 def view(state: SessionState) -> Steps[list[Any]]:
-    """Compact if that is due, and return what the model sees, in its wire format."""
+    """Compact if that is due, and return the view in its wire format."""
     if state.requested is not None:
         yield from compact(state, force=True, focus=state.requested, trigger="requested")
         state.requested = None
@@ -53,14 +53,14 @@ def view(state: SessionState) -> Steps[list[Any]]:
     elif (saving := early_fold.find_saving(state)) is not None:
         yield from _fold_to_save(state, saving)
     if state.current_view.damaged:
-        _mend(state)
+        _repair(state)
     state.throttle.active = state.settings.clock()
     state.viewed = state.current_view.epoch
-    sent = [] if state.codec.dialect is None else state.current_view.wires(state.codec.dialect)
-    made = apply_hooks(state.settings.hooks, "send", sent)
-    if not isinstance(made, list):
-        raise FoldlineError(f"A hook made {made!r:.40} of the messages to send, which is no list.")
-    return made
+    wires = [] if state.codec.dialect is None else state.current_view.wires(state.codec.dialect)
+    sent = apply_hooks(state.settings.hooks, "send", wires)
+    if not isinstance(sent, list):
+        raise FoldlineError(f"A send hook returned {sent!r:.40} instead of a list of messages.")
+    return sent
 
 
 def compact(
@@ -72,14 +72,14 @@ def compact(
     trigger: Trigger = "manual",
 ) -> Steps[Receipt]:
     """
-    Make what is shown smaller, if that is due.
+    Compact the view, if that is due.
 
     Args:
         state: The session.
-        budget: What the messages may take this once; a number is of tokens as counted here.
-        force: Compact although no trigger was passed, and although the last attempt was just now.
-        focus: What is to be remembered above all, in the caller's words.
-        trigger: Why it is compacted; hooks and listeners receive it.
+        budget: The budget of the messages for this call; a number is in locally counted tokens.
+        force: Compact even if no trigger was passed, and right after another attempt.
+        focus: The most important content to remember, in the caller's words.
+        trigger: Why it is compacted; passed to hooks and listeners.
 
     Returns:
         The receipt. Unless its status is "compacted", nothing has changed.
@@ -91,7 +91,7 @@ def compact(
     before = state.current_view.view(state.codec.name)
     if force and own:
         counted = counted.below(before.tokens)
-    reason = _why_not(state, before, counted, policy, own=own, force=force)
+    reason = _find_reason_to_skip(state, before, counted, policy, own=own, force=force)
     if reason:
         return build_receipt(
             before, Outcome("unchanged", reason, before), allowed, policy.name, {}
@@ -102,11 +102,11 @@ def compact(
 
 
 def _fold_to_save(state: SessionState, saving: Saving) -> Steps[Receipt]:
-    """Fold because that is cheaper; the receipt tells the sums."""
+    """Fold because that is cheaper; the receipt states the calculation."""
     before = state.current_view.view(state.codec.name)
     allowed = replace(state.settings.budget, target=saving.target)
     sizes = (allowed, convert_budget(allowed, state))
-    ladder = early_fold.folding(state.settings.policy)
+    ladder = early_fold.select_folding_rungs(state.settings.policy)
     note = str(saving)
     return (
         yield from _compact(state, before, sizes, ladder, "", "automatic", own=True, note=note)
@@ -120,7 +120,7 @@ def compact_or_fold(
     force: bool,
     focus: str,
 ) -> Steps[Receipt]:
-    """Do what a caller asks for: fold the stretch between two ends, or compact if that is due."""
+    """Fold the span between two ends if either is given, else compact if that is due."""
     if any(ends):
         return fold(state, Span(*ends), budget, focus=focus)
     return compact(state, budget, force=force, focus=focus)
@@ -130,28 +130,28 @@ def fold(
     state: SessionState, span: Span, budget: Budget | int | str | None = None, *, focus: str = ""
 ) -> Steps[Receipt]:
     """
-    Fold a stretch of what is shown, and leave the rest as it is.
+    Fold a span of the view, and leave the rest unchanged.
 
     Args:
         state: The session.
         span: Ids or handles of the first and the last message.
-        budget: What the messages may take; None for what stays and a snapshot of the rest.
-        focus: What is to be remembered above all, in the caller's words.
+        budget: The budget of the messages; None for the rest and a snapshot of the span.
+        focus: The most important content to remember, in the caller's words.
 
     Returns:
         The receipt. Unless its status is "compacted", nothing has changed.
 
     Raises:
-        RecallError: A message is unknown, or no longer shown.
+        RecallError: A message is unknown, or no longer in view.
         InputError: The span ends before it starts, or nothing in it may be folded.
     """
     before = state.current_view.view(state.codec.name)
     view_positions = dict.fromkeys(
         (message.id for message in before.messages), len(state.current_view.log)
     )
-    born = Holdings(state.current_view.originals).first_seen() | view_positions
-    ids = Span(*(resolve(end, born).id if end else "" for end in (span.start, span.up_to)))
-    policy, allowed = partial(before, ids, None if budget is None else _budget(budget, state))
+    first_seen = Holdings(state.current_view.originals).first_seen() | view_positions
+    ids = Span(*(resolve(end, first_seen).id if end else "" for end in (span.start, span.up_to)))
+    policy, allowed = plan_span(before, ids, None if budget is None else _budget(budget, state))
     sizes = (allowed, allowed)
     return (yield from _compact(state, before, sizes, policy, focus, "partial", own=False))
 
@@ -168,9 +168,9 @@ def _compact(
     note: str = "",
 ) -> Steps[Receipt]:
     """
-    Make a compaction within a budget, as allowed and as counted here, and record it.
+    Make a compaction within a budget, given in the provider's and in local tokens, and record it.
 
-    A ``note`` says in the receipt why it was made, where that is not for the room.
+    ``note`` is the reason for the receipt, if it is not a lack of room.
     """
     allowed, counted = sizes
     with watch_compaction(state, trigger) as watch:
@@ -192,8 +192,8 @@ def _compact(
     return watch.receipt
 
 
-def prospect(state: SessionState) -> Steps[tuple[View, Outcome]]:
-    """Return what is shown, and what a forced compaction would make of it; nothing is kept."""
+def preview(state: SessionState) -> Steps[tuple[View, Outcome]]:
+    """Return the view, and the outcome of a forced compaction of it; nothing is recorded."""
     before = state.current_view.view(state.codec.name)
     if not before.messages:
         return before, Outcome("unchanged", "there are no messages", before)
@@ -207,9 +207,9 @@ def prospect(state: SessionState) -> Steps[tuple[View, Outcome]]:
 def _outcome(
     state: SessionState, before: View, budget: Budget, policy: Policy, focus: str
 ) -> Steps[tuple[Outcome, Mapping[str, str]]]:
-    """Return what becomes of a view, and the handles of what may go."""
+    """Compact a view; return the outcome, and the handles of all messages."""
     settings = state.settings
-    # Shown messages include snapshots and what a repair inserted.
+    # The view includes snapshots and messages that a repair inserted.
     names = Handles(state.current_view.log.register, before.messages)
     reader, _ = summarizer_now(state)
     memory = state.prepared_slot.memory
@@ -221,17 +221,17 @@ def _outcome(
         focus=focus,
         memory=None if memory is None else memory.prepared,
     )
-    learned = state.current_view.statistics
-    before = replace(before, vocabulary=learned.vocabulary)
-    sources = Sources(settings.config.files, read_files, learned.working)
+    statistics = state.current_view.statistics
+    before = replace(before, vocabulary=statistics.vocabulary)
+    sources = Sources(settings.config.files, read_files, statistics.working)
     outcome = yield from compact_view(before, budget, policy, context, sources)
     if state.requested is not None:
-        outcome = with_answer(before, outcome)
+        outcome = add_answer(before, outcome)
     return outcome, names
 
 
 def context_of(state: SessionState, budget: Budget, names: Mapping[str, str]) -> CompactionContext:
-    """Return the context of strategies that every compaction of a session shares."""
+    """Return the part of a compaction's context that depends only on the session."""
     config = state.settings.config
     return CompactionContext(
         budget.target,
@@ -244,8 +244,8 @@ def context_of(state: SessionState, budget: Budget, names: Mapping[str, str]) ->
     )
 
 
-def _mend(state: SessionState) -> None:
-    """Mend what the provider would reject: a result whose call was folded, a call left open."""
+def _repair(state: SessionState) -> None:
+    """Repair what the provider would reject: a result whose call was folded, an open call."""
     before = state.current_view.view(state.codec.name)
     edits = repair(before.messages, state.codec.name, before.pairing)
     if edits:
@@ -254,7 +254,7 @@ def _mend(state: SessionState) -> None:
         settings = state.settings
         receipt = build_receipt(before, outcome, settings.budget, settings.policy.name, names)
         _record(state, outcome, receipt)
-    # Whatever is left is no fault that a repair knows: it is not looked for before every request.
+    # Remaining damage cannot be repaired; do not search for it before every request.
     state.current_view.damaged = False
 
 
@@ -267,7 +267,7 @@ def _budget(budget: Budget | int | str, state: SessionState) -> Budget:
 
 
 def convert_budget(budget: Budget, state: SessionState) -> Budget:
-    """Express a budget, which is in the provider's tokens, in tokens as counted here."""
+    """Convert a budget from the provider's tokens to locally counted tokens."""
     tokens, fill = state.current_view.tokens, state.fill
     if tokens <= 0 or fill <= 0 or tokens == fill:
         return budget
@@ -281,10 +281,10 @@ def convert_budget(budget: Budget, state: SessionState) -> Budget:
     )
 
 
-def _why_not(
+def _find_reason_to_skip(
     state: SessionState, before: View, budget: Budget, policy: Policy, *, own: bool, force: bool
 ) -> str:
-    """Return why nothing is to be tried, "" when something is."""
+    """Return why no compaction is tried, "" if one is."""
     if not before.messages:
         return "there are no messages"
     if (
@@ -306,26 +306,26 @@ def _warnings(state: SessionState, allowed: Budget, counted: Budget) -> tuple[st
     _, pause = summarizer_now(state)
     problem = (
         state.prepared_slot.problem
-        and f"The session memory was not renewed: {state.prepared_slot.problem}."
+        and f"The session memory was not updated: {state.prepared_slot.problem}."
     )
     counts = ""
     if allowed.limit != counted.limit:
         counts = (
             f"By the usage that the provider reported, its {allowed.limit:,} tokens are "
-            f"{counted.limit:,} as counted here; that is what the messages were allowed."
+            f"{counted.limit:,} as counted here; the messages were limited to that."
         )
     unknown = unknown_model(state.settings.model)
     return tuple(words for words in (unknown, counts, pause, problem) if words)
 
 
 def _memory_in(state: SessionState, outcome: Outcome) -> PreparedMemory | None:
-    """Return the session memory, if it is in effect now."""
+    """Return the session memory, if an outcome uses it."""
     used = any(rung.is_in_effect and rung.name == SESSION_MEMORY for rung in outcome.rungs)
     return state.prepared_slot.memory if used and outcome.edits else None
 
 
 def _has_account(outcome: Outcome) -> bool:
-    """Return True if a snapshot was made that begins with the user's own text, if there is one."""
+    """Return True if an outcome has a snapshot that starts with the user's own text, if any."""
     folds = any(isinstance(edit, Fold) and edit.kind != "repair" for edit in outcome.edits)
     rungs = (rung.name for rung in outcome.rungs if rung.is_in_effect)
     return folds and not {SESSION_MEMORY, SUMMARIZE}.isdisjoint(rungs)
@@ -373,5 +373,5 @@ def _record_attempt(state: SessionState, receipt: Receipt) -> None:
             state.note_attempt()
     else:
         with state.record(Change(at=at, again=last.number, time=now)):
-            history.again(last.number, at, now)
+            history.repeat(last.number, at, now)
             state.note_attempt()

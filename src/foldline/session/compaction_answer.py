@@ -1,4 +1,4 @@
-"""The result of a compaction that the model requested, written where it reads it."""
+"""The result of a compaction that the model requested, written into the result of its call."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ REQUESTED: Final = (
     "Compaction requested. It is made before you read this: as far as anything could be made "
     "smaller, older messages now stand in a snapshot above, and otherwise nothing has changed."
 )
-"""The result of the call as it is recorded; a compaction that was made replaces it."""
+"""The result of the call as recorded; a successful compaction replaces it."""
 
 KIND: Final = "answer"
 
 PASSES: Final = 2
-"""The words hold a figure that they change themselves; the second time it is right."""
+"""The text contains a token count that it changes itself; the second pass makes it right."""
 
 
-def with_answer(before: View, outcome: Outcome) -> Outcome:
+def add_answer(before: View, outcome: Outcome) -> Outcome:
     """
-    Say in the result of the model's call how much smaller the conversation became.
+    Write into the result of the model's call how much smaller the conversation became.
 
-    The result was recorded before the compaction was made, and said only that it was requested. It
-    is not touched where it is not there, or where the words would not fit.
+    The result was recorded before the compaction, and says only that it was requested. The outcome
+    is unchanged if the result is not in view, or if the new text would take more tokens.
 
     Args:
-        before: The view that was compacted.
-        outcome: What became of it.
+        before: The view before the compaction.
+        outcome: The outcome of the compaction.
     """
     if outcome.status != "compacted":
         return outcome
@@ -46,7 +46,7 @@ def with_answer(before: View, outcome: Outcome) -> Outcome:
 
 
 def _compacted_note(before: int, after: int) -> str:
-    """Return what a compaction did, in tokens before and after it; shorter than `REQUESTED`."""
+    """Return a note on a compaction, in tokens before and after; shorter than `REQUESTED`."""
     return (
         f"Compacted before you read this: {before:,} → {after:,} tokens. Older messages now stand "
         "in a snapshot above."

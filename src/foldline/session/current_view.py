@@ -1,4 +1,4 @@
-"""The log and what is shown of it, counted and kept up to date message by message."""
+"""The log and the current view of it, counted and updated message by message."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from foldline.core.retention_settings import FileSettings
-from foldline.formats.conversion import is_own, stands_alone
+from foldline.formats.conversion import is_context_free, is_own
 from foldline.formats.dialect import Dialect
 from foldline.frozen import frozen, replace
-from foldline.repair.repair import says_nothing
+from foldline.repair.repair import is_empty
 from foldline.session.log import Log, ReplayStart, Step, replay_log
 from foldline.session.statistics import HORIZON, SessionStatistics
 from foldline.values.messages import Message
@@ -21,10 +21,10 @@ from foldline.values.view import View
 @frozen
 class Anchor:
     """
-    The last fill that the provider reported.
+    The last usage that the provider reported.
 
-    ``fill`` is the tokens in the window after an answer, everything included; ``tokens`` what the
-    messages counted then. What came later is counted and added.
+    ``fill`` is the tokens in the window after an answer, everything included; ``tokens`` the
+    local count of the messages at that time. Later messages are counted and added.
     """
 
     fill: int
@@ -33,17 +33,17 @@ class Anchor:
 
 class CurrentView:
     """
-    The messages of a session: all of them, and what the model sees.
+    The messages of a session: the whole log, and the view.
 
-    Appending costs the same however long the log is; ``learned`` grows with it, so that a
-    compaction does not read the log for its statistics. ``tokens`` is what the shown messages
-    take; ``epoch`` counts the times that they changed other than by appending; ``damaged`` says
-    that a provider would not accept them as they are.
+    The cost of appending does not depend on the length of the log; ``statistics`` are updated with
+    it, so that a compaction need not read the log for them. ``tokens`` is the size of the view;
+    ``epoch`` counts its changes other than by appending; ``damaged`` is True if a provider would
+    reject it.
 
     Args:
-        counter: Counts tokens.
-        log: Every message.
-        files: Names of the tools that touch files.
+        counter: The token counter.
+        log: The log.
+        files: Names of the tools that access files.
     """
 
     def __init__(self, counter: TokenCounter, log: Log, files: FileSettings) -> None:
@@ -56,7 +56,7 @@ class CurrentView:
         self.damaged = False
         self.anchor: Anchor | None = None
         self._files = files
-        self._learned = None if len(log) else SessionStatistics(files)
+        self._statistics = None if len(log) else SessionStatistics(files)
         self._open: set[str] = set()
         self._call_order: list[str] = []
         self._wires: list[Any] = []
@@ -67,14 +67,14 @@ class CurrentView:
     @property
     def statistics(self) -> SessionStatistics:
         """
-        What the log teaches.
+        Statistics of the log.
 
-        It is read from the log at the first use in a session that was taken up, and now and then
-        in a long one: what was folded long ago no longer counts.
+        They are read from the log on first use in a resumed session, and now and then
+        in a long one, to drop what was folded long ago.
         """
-        if self._learned is None or self._learned.is_stale:
-            self._learned = SessionStatistics.of(self.log, self.messages, self._files)
-        return self._learned
+        if self._statistics is None or self._statistics.is_stale:
+            self._statistics = SessionStatistics.of(self.log, self.messages, self._files)
+        return self._statistics
 
     @property
     def originals(self) -> Mapping[str, Message]:
@@ -83,8 +83,8 @@ class CurrentView:
 
     def append(self, message: Message) -> int:
         """Add a message to the log, show it, and return its tokens."""
-        if self._learned is not None:
-            self._learned.add(len(self.log), message)
+        if self._statistics is not None:
+            self._statistics.add(len(self.log), message)
         self.log.append(message)
         return self._add(message)
 
@@ -94,7 +94,7 @@ class CurrentView:
         self.messages[message.id] = message
         self.counts[message.id] = count
         self.tokens += count
-        pristine = self._encoded and not self._written  # what came is what is sent, in any dialect
+        pristine = self._encoded and not self._written  # sent as received, in any dialect
         if pristine or self._is_written_as_it_came(message):
             self._wires.append(message.raw)
         else:
@@ -104,21 +104,21 @@ class CurrentView:
     def _is_written_as_it_came(self, message: Message) -> bool:
         """Return True if the messages before are written, and this one needs no writing."""
         as_it_came = message.intact and is_own(message, self._written)
-        self._loose = as_it_came and (self._loose or stands_alone(message, self._written))
+        self._loose = as_it_came and (self._loose or is_context_free(message, self._written))
         return self._encoded and self._loose
 
     def note_import(self, count: int) -> None:
         """Defer the statistics of a large import until they are needed."""
         if count > HORIZON:
-            self._learned = None
+            self._statistics = None
 
     def restore(self, steps: Iterable[Step], start: ReplayStart | None = None) -> None:
         """
-        Show the log with the edits that were made of it.
+        Restore the view of the log with its edits.
 
         Args:
-            steps: In the order in which they were made.
-            start: What was shown before the first of them, where that is known.
+            steps: The edits, in the order in which they were made.
+            start: The view before the first of them, where that is known.
         """
         made = tuple(steps)
         if made or start is not None or self.messages:
@@ -128,14 +128,14 @@ class CurrentView:
                 self._add(message)
 
     def _check(self, message: Message) -> None:
-        """Note open calls, and what needs repair: unpaired results, an empty message."""
+        """Record open calls, and damage that needs repair: unpaired results, empty messages."""
         for result in message.results:
             if result.call_id:
                 self.damaged |= result.call_id not in self._open
                 self._open.discard(result.call_id)
         if message.dialect in ONE_ANSWER:
             self.damaged |= self._is_disordered(message)
-        self.damaged |= says_nothing(message) or (message.role == "user" and bool(self._open))
+        self.damaged |= is_empty(message) or (message.role == "user" and bool(self._open))
         self._open.update(call.id for call in message.calls if call.id)
 
     def _is_disordered(self, message: Message) -> bool:
@@ -148,13 +148,13 @@ class CurrentView:
         return len(left) > 1 and [one for one in self._call_order if one in left] != given
 
     def view(self, dialect: str) -> View:
-        """Return what is shown as strategies read it."""
+        """Return the view as strategies read it."""
         messages = tuple(self.messages.values())
         counts = tuple(map(self.counts.__getitem__, self.messages))
         return View(messages, counts, self.counter, self.originals, dialect)
 
     def show(self, view: View) -> None:
-        """Show a view in place of what was shown; what the provider reported no longer holds."""
+        """Replace the view; usage that the provider reported for the old one is discarded."""
         self.messages = {message.id: message for message in view.messages}
         self.counts = dict(zip(self.messages, view.counts, strict=True))
         self.tokens = sum(view.counts)
@@ -167,11 +167,11 @@ class CurrentView:
         self.log.release(self.messages)
 
     def replay(self, steps: Iterable[Step], start: ReplayStart | None = None) -> None:
-        """Show the log with these edits and no others."""
+        """Replace the view by the log with these edits and no others."""
         self.show(View.of(replay_log(self.log, steps, start), self.counter))
 
     def rewrite(self, number: str, replacement: Message) -> int:
-        """Show one message otherwise and return by how many tokens that is more."""
+        """Replace one message of the view and return the difference in tokens."""
         count = self.counter.message(replacement)
         more = count - self.counts[number]
         self.messages[number] = replacement
@@ -181,23 +181,23 @@ class CurrentView:
         return more
 
     def pin(self, number: str) -> None:
-        """Pin a message of the log, and what is shown of it; nothing is shown otherwise."""
+        """Pin a message in the log and in the view, whose content does not change."""
         self.log.put(replace(self.originals[number], pinned=True))
         current = self.messages.get(number)
         if current is not None:
             self.messages[number] = replace(current, pinned=True)
 
     def reread(self, messages: Sequence[Message], steps: Iterable[Step]) -> None:
-        """Take the same log as another dialect reads it, and show it with the same edits."""
+        """Replace the log by its reading in another dialect, with the same edits."""
         for message in messages:
             self.log.put(message)
         self.messages = {message.id: message for message in messages}
-        self._learned = None
+        self._statistics = None
         if self.epoch:
             self.replay(steps)
 
     def wires(self, dialect: Dialect) -> list[Any]:
-        """Return the shown messages in their wire format; a list of its own, the same messages."""
+        """Return the view in its wire format: a new list of the same messages."""
         if not self._encoded:
             self._wires = dialect.messages(tuple(self.messages.values()))
             self._encoded, self._written = True, dialect.name

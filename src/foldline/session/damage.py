@@ -1,4 +1,4 @@
-"""Reading what a store has kept: whatever is wrong with it is one error that names the session."""
+"""Reading stored data: any damage raises one error that names the session."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from foldline.errors import UNREADABLE, StoreError
 @contextmanager
 def reading(session: str) -> Iterator[None]:
     """
-    Read what is kept of a session; no code of the user runs inside.
+    Read stored data of a session; no code of the user runs inside.
 
     Args:
-        session: Its name.
+        session: Name of the session.
 
     Raises:
-        StoreError: It is damaged; says so, and what can still be read.
+        StoreError: The data is damaged; its hint says how to read the rest.
     """
     try:
         yield
@@ -42,7 +42,7 @@ def interpreting(what: str) -> Iterator[None]:
     Read one record of a session.
 
     Args:
-        what: What it is, for the error.
+        what: Name of the record, for the error.
 
     Raises:
         StoreError: This version of Foldline cannot read it.

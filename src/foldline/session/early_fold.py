@@ -1,7 +1,8 @@
 """
-Folding a session early, where that is cheaper than to go on reading all of it.
+Folding a session early, where that is cheaper than reading all of it on every request.
 
-A session that prepares its compactions in the background is left alone: they delay no request.
+A session that prepares its compactions in the background is never folded early: they delay no
+request.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from foldline.models.info import Prices
 from foldline.session.state import SessionState
 
 MESSAGES_A_REQUEST: Final = 2
-"""What is asked, or came back from a tool, and the answer; nothing has to be counted for that."""
+"""Assumed messages per request: a user message or tool result, and the answer."""
 
 
 def find_saving(state: SessionState) -> Saving | None:
-    """Return what folding now saves, None when it is not due; known in constant time."""
+    """Return the saving of a fold now, None if none is due; in constant time."""
     settings, fill = state.settings, state.fill
     economy, config = settings.policy.economy, settings.config
     if economy is None or not config.enabled or config.memory.enabled or fill <= economy.keep:
@@ -30,7 +31,7 @@ def find_saving(state: SessionState) -> Saving | None:
     price = factors_of(settings.model)
     return saving(
         economy,
-        course(state, fill),
+        measure_course(state, fill),
         settings.budget.target,
         summary_cost=_estimate_summary_cost(state, fill, price),
         cold=state.throttle.is_cold(settings.clock()),
@@ -38,16 +39,16 @@ def find_saving(state: SessionState) -> Saving | None:
     )
 
 
-def course(state: SessionState, fill: int) -> Course:
-    """Return how the session went since its last compaction that is in effect."""
+def measure_course(state: SessionState, fill: int) -> Course:
+    """Return the growth of the session since its last compaction that is in effect."""
     last = state.history.last()
     start, at = (0, 0) if last is None else (last.receipt.tokens_after, last.at)
     messages = len(state.current_view.log) - at
     return Course(min(start, fill), fill, messages / MESSAGES_A_REQUEST)
 
 
-def folding(policy: Policy) -> Policy:
-    """Return the ladder with what folds due at once; what clears forgets more for the same."""
+def select_folding_rungs(policy: Policy) -> Policy:
+    """Return the policy with its folding rungs due at once, without those that clear results."""
     rungs = tuple(
         replace(rung, trigger=0.0) if rung.trigger < 1.0 else rung
         for rung in policy.rungs
@@ -57,7 +58,7 @@ def folding(policy: Policy) -> Policy:
 
 
 def _estimate_summary_cost(state: SessionState, fill: int, price: Factors) -> float:
-    """Return what asking the summarizer costs, in tokens of the agent's input; at most that."""
+    """Return the maximum cost of a summary, in tokens of the agent's input."""
     reader = state.settings.reader
     if reader is None:
         return 0.0
@@ -68,13 +69,13 @@ def _estimate_summary_cost(state: SessionState, fill: int, price: Factors) -> fl
 
 @lru_cache(maxsize=64)
 def factors_of(model: str) -> Factors:
-    """Return what tokens of a model cost by the catalogue; the usual where it does not know."""
+    """Return the price factors of a model by the catalogue, or defaults if it is unknown."""
     prices = prices_of(model)
     return Factors() if prices is None else proportions(prices)
 
 
 def prices_of(model: str) -> Prices | None:
-    """Return the catalogue's prices of a model, None when they are not known."""
+    """Return the catalogue's prices of a model, None if they are unknown."""
     if not model:
         return None
     from foldline.models.catalogue import Catalogue
@@ -83,7 +84,7 @@ def prices_of(model: str) -> Prices | None:
 
 
 def proportions(prices: Prices) -> Factors:
-    """Return what tokens cost as factors of the price of fresh input."""
+    """Return prices as factors of the price of fresh input."""
     if prices.input <= 0:
         return Factors()
     write = WRITE if prices.cache_write is None else prices.cache_write / prices.input

@@ -1,4 +1,4 @@
-"""Writing a session's whole original transcript as JSON Lines."""
+"""Export of a session's whole original transcript as JSON Lines."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ Target: TypeAlias = str | os.PathLike[str] | Writable
 
 def export(messages: Iterable[Message], target: Target) -> int:
     """
-    Write messages as they came, one JSON value a line.
+    Write messages as they were received, one JSON value per line.
 
-    A file appears under its name only when all of it is on the disk; until then, and if anything
-    goes wrong, what stood there before stays.
+    The file replaces an earlier one only when all of it is on disk; until then, and after any
+    error, the earlier file stays.
 
     Args:
         messages: The log.
         target: A path, or a file open for writing text.
 
     Returns:
-        How many messages were written.
+        Number of messages written.
 
     Raises:
         StoreError: The file cannot be written.
@@ -54,7 +54,7 @@ def export(messages: Iterable[Message], target: Target) -> int:
         with open_replacement(path) as file:
             text = TextIOWrapper(file, encoding="utf-8", newline="\n")
             count = _write(messages, text)
-            text.detach()  # what is written goes out; the file is closed by who opened it
+            text.detach()  # flushes; the file is closed by `open_replacement`
             return count
     except (OSError, ValueError) as error:
         if not isinstance(error, (OSError, UnicodeEncodeError)) and "\0" not in str(path):

@@ -1,4 +1,4 @@
-"""Taking turns: a lock that threads and tasks share, in the order in which they came."""
+"""A fair lock that threads and tasks share: it is acquired in order of arrival."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from foldline.errors import FoldlineError
 @dataclass(eq=False, slots=True)
 class _Ticket:
     """
-    A place in the queue; ``loop`` is the event loop in whose task it was drawn, if any.
+    A place in the queue; ``loop`` is the event loop of the waiting task, if any.
 
-    ``called`` is done when it is next; None where no other waited before it.
+    ``called`` is done when the lock is acquired; None if it was free.
     """
 
     loop: asyncio.AbstractEventLoop | None
@@ -35,8 +35,8 @@ class FairLock:
     """
     A lock to use with ``with`` in threads and ``async with`` in tasks.
 
-    A thread waits by blocking, a task without blocking its loop. Who would wait for ever gets an
-    error instead: code that holds the lock and takes it again, as a summarizer does that appends
+    A thread waits by blocking, a task without blocking its loop. Deadlocks raise an error
+    instead: code that holds the lock and acquires it again, as a summarizer does that appends
     to the session it summarizes, and a blocking call in an event loop that the holder needs.
     """
 
@@ -45,8 +45,8 @@ class FairLock:
         self._holder: _Ticket | None = None
         self._queue: deque[tuple[_Ticket, Future[None]]] = deque()
 
-    def _draw(self, *, blocking: bool) -> _Ticket:
-        """Queue up; the ticket is called at once if the lock is free."""
+    def _enqueue(self, *, blocking: bool) -> _Ticket:
+        """Join the queue; the lock is acquired at once if it is free."""
         ticket = _Ticket(running_loop())
         with self._guard:
             if self._holder is None:
@@ -67,8 +67,8 @@ class FairLock:
             self._queue.append((ticket, ticket.called))
         return ticket
 
-    def _pass_on(self) -> None:
-        """Call the first one who still waits."""
+    def _hand_over(self) -> None:
+        """Give the lock to the first ticket that still waits."""
         with self._guard:
             self._holder = None
             while self._queue:
@@ -80,37 +80,37 @@ class FairLock:
 
     @contextmanager
     def _entering(self, ticket: _Ticket) -> Iterator[Future[None] | None]:
-        """Give what is to be waited for; then the turn is held, or the place given up."""
+        """Yield the future to wait for; then the lock is held, or the place in the queue freed."""
         try:
             yield ticket.called
         except BaseException:
             if ticket.called is not None and not ticket.called.cancel():
-                # It was called already when the wait was broken off.
-                self._pass_on()
+                # The lock was already acquired when the wait was cancelled.
+                self._hand_over()
             raise
         _held.set((*_held.get(), ticket))
 
     def __enter__(self) -> Self:
-        with self._entering(self._draw(blocking=True)) as called:
+        with self._entering(self._enqueue(blocking=True)) as called:
             if called is not None:
                 called.result()
         return self
 
     async def __aenter__(self) -> Self:
-        with self._entering(self._draw(blocking=False)) as called:
+        with self._entering(self._enqueue(blocking=False)) as called:
             if called is not None:
                 await asyncio.wrap_future(called)
         return self
 
     def __exit__(self, *_: object) -> None:
         _held.set(_held.get()[:-1])
-        self._pass_on()
+        self._hand_over()
 
     async def __aexit__(self, *_: object) -> None:
         self.__exit__()
 
 
-def loop_of_turn() -> asyncio.AbstractEventLoop | None:
-    """Return the event loop in whose task the turn was taken that is held here, if any."""
+def loop_of_holder() -> asyncio.AbstractEventLoop | None:
+    """Return the event loop of the task that holds the lock in this context, if any."""
     held = _held.get()
     return held[-1].loop if held else None

@@ -1,4 +1,4 @@
-"""Forking: a session that shares the beginning of another one and goes on otherwise."""
+"""Forking: a new session that starts with the beginning of another one."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from foldline.values.edits import Drop, Edit, Fold, Insert
 
 def fork(store: Store, name: str, into: str, length: int, now: float) -> None:
     """
-    Record the beginning of a session as a session of its own, compactions included.
+    Copy the beginning of a session into a new session, compactions included.
 
-    A compaction that was made later comes along where it changed only what both share, so that a
-    branch shows that as it was shown before, and a provider's cache still holds it. The other one
-    stays as it is, so that its handles are still recalled.
+    A later compaction is copied, too, if it changed only messages that both share, so that the
+    new session has the same view of them, and a provider's cache still holds it. The original
+    session does not change, so that its handles can still be recalled.
 
     Args:
-        store: Where both are.
-        name: The session to copy from.
-        into: The name of the new one.
-        length: How many messages it begins with.
-        now: In seconds since 1970.
+        store: The store of both.
+        name: Name of the session to copy.
+        into: Name of the new one.
+        length: Number of messages to copy.
+        now: Current time, in seconds since 1970.
 
     Raises:
         StoreError: There is no such session, or it is damaged, or the new name is taken.
     """
     source = store.load(name)
     if source is None:
-        raise StoreError(f"There is no session {name!r} to go on from.")
+        raise StoreError(f"There is no session {name!r} to fork.")
     with reading(name):
         kept = tuple(source.messages[:length])
         batches = tuple(_select_batches(source.batches, kept))
     stored = store.begin(replace(source.head, name=into, created=now))
     if stored.messages or stored.batches:
         raise StoreError(
-            f"There is a session {into!r} already.", hint="Name the new one otherwise."
+            f"There is already a session {into!r}.", hint="Choose another name for the new one."
         )
     change = Change(at=0, messages=kept, batches=batches, session=stored.number)
     store.commit(into, stored.generation, change)
@@ -48,9 +48,9 @@ def fork(store: Store, name: str, into: str, length: int, now: float) -> None:
 def _select_batches(
     batches: Sequence[StoredBatch], kept: Sequence[StoredMessage]
 ) -> Iterator[StoredBatch]:
-    """Yield the batches that hold for the beginning of a log; each builds on those before it."""
+    """Yield the batches that apply to the beginning of a log; each builds on those before it."""
     length = len(kept)
-    # A compaction leaves unread results and the latest words of the user alone.
+    # A compaction does not change unread results and the latest user message.
     answered = max((at for at, one in enumerate(kept) if one.role == "assistant"), default=-1)
     user_message_ids = [message.id for message in kept if message.role == "user"]
     known = {message.id for message in kept[: answered + 1]}.difference(user_message_ids[-1:])
@@ -69,7 +69,7 @@ def _select_batches(
 
 
 def _list_changed_ids(edits: Iterable[Edit]) -> Iterator[str]:
-    """Yield the ids of messages that edits change or leave out."""
+    """Yield the ids of messages that edits change or remove."""
     for edit in edits:
         if isinstance(edit, Drop | Fold):
             yield from edit.messages

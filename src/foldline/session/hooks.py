@@ -1,10 +1,10 @@
 """
-Hooks: what a program does before and after a compaction, when the window fills, and with messages.
+Hooks: functions called around a compaction, when the window fills, and on messages.
 
-A hook is a function, or an async one. It can call a compaction off, but never harm it: one that
-raises, takes too long or answers nonsense is named in the receipt, and the compaction goes on.
-Those that rewrite messages are there to take secrets out: what one of them fails at is neither
-kept nor sent.
+A hook is a function, sync or async. It can cancel a compaction, but not break it: a hook that
+raises, times out or returns an invalid value is named in the receipt, and the compaction goes on.
+Hooks that rewrite messages exist to remove secrets: if one of them fails, the message is neither
+recorded nor sent.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from foldline.engine.events import Event
 from foldline.errors import BudgetError, FoldlineError
 from foldline.frozen import frozen
 from foldline.redaction import explain_error
-from foldline.session.fair_lock import loop_of_turn
+from foldline.session.fair_lock import loop_of_holder
 
 Hook: TypeAlias = Callable[[Any], Any]
-"""Gets the event; what it returns counts only before a compaction."""
+"""Receives the event; its return value counts only before a compaction."""
 
 Listener: TypeAlias = Callable[[Event], object]
-"""Gets every event; called at once, so it has to be quick."""
+"""Receives every event; called synchronously, so it must be quick."""
 
 Moment: TypeAlias = Literal["before", "after", "warning", "listeners", "keep", "send"]
 MOMENTS: Final[tuple[Moment, ...]] = get_args(Moment)
@@ -36,10 +36,10 @@ NAME: Final = "foldline-hook"
 
 class Cancel(Exception):
     """
-    Raised, or returned, by a hook to call a compaction off.
+    Raised or returned by a hook to cancel a compaction.
 
     Args:
-        reason: Why; the receipt says so.
+        reason: The reason, for the receipt.
     """
 
     def __init__(self, reason: str = "") -> None:
@@ -50,25 +50,25 @@ class Cancel(Exception):
 @frozen
 class Hooks:
     """
-    What to call when something happens to a context; each is a function or several, in order.
+    The hooks of a session; each is one function or several, called in order.
 
     Args:
-        before: Get a `CompactionStarted`. One that returns False or a `Cancel`, or raises a
-            `Cancel`, calls the compaction off; None and True let it go on.
-        after: Get the `CompactionFinished` that belongs to it, however it ended.
-        warning: Get a `ContextWarning`, once each time that a threshold is passed.
-        listeners: Get every event, at once and in order; never async.
-        keep: Get every wire message before it is recorded, and return what is recorded in its
-            place; None leaves it as it is.
-        send: Get the list of wire messages that the model is about to see, and return what is
-            sent in its place; None leaves it as it is. Nothing of that is recorded.
-        seconds: What each hook may take.
+        before: Receive a `CompactionStarted`. A hook that returns False or a `Cancel`, or raises a
+            `Cancel`, cancels the compaction; None and True let it go on.
+        after: Receive the matching `CompactionFinished`, however the compaction ended.
+        warning: Receive a `ContextWarning`, once each time that a threshold is passed.
+        listeners: Receive every event, synchronously and in order; never async.
+        keep: Receive every wire message before it is recorded, and return the message to record
+            instead; None leaves it unchanged.
+        send: Receive the list of wire messages that the model is about to see, and return the
+            list to send instead; None leaves it unchanged. The change is not recorded.
+        seconds: Timeout of each hook.
 
-    A ``keep`` or ``send`` that returns False or a `Cancel`, or raises, refuses: the call that
-    appends or asks for the view raises a `FoldlineError`, and nothing is recorded or sent.
+    A ``keep`` or ``send`` hook that returns False or a `Cancel`, or raises, refuses: the call
+    that appends or returns the view raises a `FoldlineError`, and nothing is recorded or sent.
 
     Raises:
-        BudgetError: A hook cannot be called, or ``seconds`` is no number.
+        BudgetError: A hook is not callable, or ``seconds`` is not a positive number.
     """
 
     before: Hook | Iterable[Hook] = ()
@@ -86,10 +86,10 @@ class Hooks:
             calls = self.at(moment) if callable(given) or isinstance(given, Iterable) else (given,)
             if not all(callable(call) for call in calls):
                 raise BudgetError(
-                    f"hooks.{moment} has something that cannot be called.",
+                    f"hooks.{moment} contains an object that is not callable.",
                     hint="Give a function, or several.",
                 )
-            object.__setattr__(self, moment, calls)  # an iterator could be read but once
+            object.__setattr__(self, moment, calls)  # an iterator could be read only once
 
     def at(self, moment: Moment) -> tuple[Hook, ...]:
         """Return the functions for a moment."""
@@ -97,12 +97,12 @@ class Hooks:
         return (given,) if callable(given) else tuple(given)
 
 
-def ask(hooks: Hooks, event: Event) -> tuple[str | None, tuple[str, ...]]:
+def request_approval(hooks: Hooks, event: Event) -> tuple[str | None, tuple[str, ...]]:
     """
-    Call the hooks before a compaction until one objects.
+    Call the hooks before a compaction until one cancels it.
 
     Returns:
-        Why not, None for no objection; and sentences about those that failed.
+        The reason to cancel, None for none; and a sentence for each hook that failed.
     """
     warnings: list[str] = []
     for hook in hooks.at("before"):
@@ -110,11 +110,11 @@ def ask(hooks: Hooks, event: Event) -> tuple[str | None, tuple[str, ...]]:
         if warning:
             warnings.append(warning)
         elif answer is False or isinstance(answer, Cancel):
-            return f"the hook {_name(hook)} called it off{_reason(answer)}", tuple(warnings)
+            return f"the hook {_name(hook)} cancelled it{_reason(answer)}", tuple(warnings)
         elif answer is not None and answer is not True:
             warnings.append(
-                f"The hook {_name(hook)} returned {answer!r:.40}, which means nothing: "
-                "None goes on, False or a Cancel calls it off."
+                f"The hook {_name(hook)} returned {answer!r:.40}, which is ignored: "
+                "None goes on, False or a Cancel cancels."
             )
     return None, tuple(warnings)
 
@@ -125,18 +125,18 @@ def _reason(answer: Any) -> str:
 
 def apply_hooks(hooks: Hooks, moment: Literal["keep", "send"], value: Any) -> Any:
     """
-    Return what hooks make of a message, or of the messages to send, one after the other.
+    Pass a message, or the messages to send, through the hooks of a moment; return the result.
 
     Raises:
-        FoldlineError: One of them refused, or failed.
+        FoldlineError: A hook refused or failed.
     """
     for hook in hooks.at(moment):
         answer, warning = _call(hook, value, hooks.seconds)
         if warning:
             raise FoldlineError(f"Nothing was {_DONE[moment]}. {warning}")
         if answer is False or isinstance(answer, Cancel):
-            words = f"nothing was {_DONE[moment]}{_reason(answer)}"
-            raise FoldlineError(f"The hook {_name(hook)} refused: {words}.")
+            effect = f"nothing was {_DONE[moment]}{_reason(answer)}"
+            raise FoldlineError(f"The hook {_name(hook)} refused: {effect}.")
         value = value if answer is None else answer
     return value
 
@@ -145,29 +145,29 @@ _DONE: Final = {"keep": "recorded", "send": "sent"}
 
 
 def notify(hooks: Hooks, moment: Moment, event: Event) -> tuple[str, ...]:
-    """Call hooks whose answers do not count; return a sentence for each that failed."""
+    """Call hooks whose return values are ignored; return a sentence for each that failed."""
     warnings = (_call(hook, event, hooks.seconds)[1] for hook in hooks.at(moment))
     return tuple(warning for warning in warnings if warning)
 
 
 def notify_later(hooks: Hooks, moment: Moment, event: Event) -> None:
-    """Call hooks without waiting for them, where that would keep a program from being stopped."""
+    """Call hooks without waiting for them, so that the program can be stopped."""
     if hooks.at(moment):
         start_thread(lambda: notify(hooks, moment, event), NAME)
 
 
 def _call(hook: Hook, event: Any, seconds: float) -> tuple[Any, str]:
-    """Return what a hook answers, and what is wrong with it."""
-    # The loop that the session is used from, unless this very thread runs it.
-    loop = loop_of_turn() if running_loop() is None else None
+    """Call a hook; return its return value and, if it failed, a sentence about that."""
+    # The loop that uses the session, unless this thread runs it.
+    loop = loop_of_holder() if running_loop() is None else None
     try:
         return run_with_timeout(lambda: _answer(hook, event, seconds, loop), seconds, NAME), ""
     except Cancel as cancel:
         return cancel, ""
     except (DeadlineExceeded, TimeoutError):
         return None, f"The hook {_name(hook)} took more than {seconds:g} seconds."
-    except Exception as error:  # noqa: BLE001  # whatever it raises: the compaction goes on
-        # Without keys: receipts are kept.
+    except Exception as error:  # noqa: BLE001  # no exception of a hook stops the compaction
+        # Redacted: receipts are stored.
         return None, f"The hook {_name(hook)} raised {explain_error(error)[:240]}"
 
 

@@ -1,4 +1,4 @@
-"""The log of a session: every message that was appended, and where each stands."""
+"""The log of a session: every appended message, and its position."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from foldline.values.handles import Register
 from foldline.values.messages import Message
 
 EAGER_IDS: Final = 20_000
-"""Up to so many ids are read when a session is opened; those of a longer log on demand."""
+"""Maximum number of ids that are read when a session is opened; of a longer log, on demand."""
 
 
 class Positions(Mapping[str, int]):
@@ -26,8 +26,8 @@ class Positions(Mapping[str, int]):
     It may be read in one thread while another one adds to it.
 
     Args:
-        name: Of the session.
-        ids: The ids that are stored.
+        name: Name of the session.
+        ids: The stored ids.
     """
 
     def __init__(self, name: str, ids: Sequence[str]) -> None:
@@ -58,7 +58,7 @@ class Positions(Mapping[str, int]):
         return iter(self._known if self._stored is None else self._read())
 
     def __getitem__(self, number: str) -> int:
-        stored = self._stored  # first: once it is None, everything is known
+        stored = self._stored  # read first: once it is None, all ids are known
         found = self._known.get(number)
         if found is None and stored is not None:
             with reading(self._name):
@@ -74,7 +74,7 @@ class Positions(Mapping[str, int]):
 
     def since(self, start: int) -> Iterator[str]:
         """Yield the ids from a position on, in order."""
-        ids = self._ids  # first: they are let go of when everything is known
+        ids = self._ids  # read first: they are dropped when all ids are known
         if self._stored is None:
             return islice(self, start, None)
         size = len(ids)
@@ -84,29 +84,29 @@ class Positions(Mapping[str, int]):
         return iter([*early, *late[max(0, start - size) :]])
 
     def note(self, number: str, position: int) -> None:
-        """Remember where a message stands that was read, so that it is looked up once."""
+        """Cache the position of a message that was read."""
         with self._adding:
             if self._stored is not None:
                 self._known.setdefault(number, position)
 
     def add(self, number: str) -> None:
-        """Add the id of a message that is new."""
+        """Add the id of a new message."""
         with self._adding:
             self._known[number] = self._size
             self._size += 1
 
 
 RELEASED_AT_ONCE: Final = 32
-"""How many messages are released from memory at each append."""
+"""Number of messages released from memory at each append."""
 
 LATELY: Final = 64
-"""So many of the newest messages stay in memory, whether they are shown or not."""
+"""Number of newest messages that stay in memory, in view or not."""
 
 SPARE: Final = 5_000
-"""So many messages that are not shown stay in memory until they are let go of."""
+"""Number of messages out of view that are kept in memory before any are released."""
 
 PAGE: Final = 500
-"""So many messages are read at once when the whole log is."""
+"""Number of messages read at once when the whole log is."""
 
 
 class Log(Sequence[Message]):
@@ -116,9 +116,9 @@ class Log(Sequence[Message]):
     It may be read in one thread while another one appends.
 
     Args:
-        stored: What the store has of the session.
+        stored: The session as loaded from the store.
         read: Reads a stored message.
-        load: Returns the session as the store has it by now.
+        load: Loads the session again, in its current state.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class Log(Sequence[Message]):
         return self.at(range(len(self)))
 
     def at(self, positions: Sequence[int]) -> Iterator[Message]:
-        """Yield the messages at some positions, which stand in order; runs are read together."""
+        """Yield the messages at some positions, given in order; runs are read together."""
         start = 0
         while start < len(positions):
             run = positions[start : start + PAGE]
@@ -163,7 +163,7 @@ class Log(Sequence[Message]):
             found = dict(self._fetch(missing))
             for position in run:
                 message = found.get(position) or self._kept.get(position)
-                # Another thread may just have let go of it.
+                # Another thread may just have released it.
                 yield message or dict(self._fetch([position]))[position]
             start += PAGE
 
@@ -192,7 +192,7 @@ class Log(Sequence[Message]):
 
     @cached_property
     def register(self) -> Register:
-        """The ids in order of their digits; made on first use."""
+        """The ids in order of their digits; built on first use."""
         return Register(self.positions)
 
     # --- changes ---------------------------------------------------------------------------
@@ -208,25 +208,25 @@ class Log(Sequence[Message]):
             self._leave()
 
     def put(self, message: Message) -> None:
-        """Keep another reading of a message that has its id; it stays in memory for good."""
+        """Replace the message with the same id; the new one always stays in memory."""
         self._kept[self.positions[message.id]] = message
 
     def hold(self, ids: Iterable[str]) -> None:
-        """Take messages into memory; ids of what is not in the log are passed over."""
+        """Read messages into memory; ids that are not in the log are skipped."""
         found = map(self.positions.get, ids)
         self.take(position for position in found if position is not None)
 
     def take(self, positions: Iterable[int]) -> None:
-        """Take the messages at some positions into memory."""
+        """Read the messages at some positions into memory."""
         self._leaving = []
         coming = iter(positions)
-        # Run by run: a damaged store may say that there are more messages than fit into memory.
+        # Run by run: a damaged store may claim more messages than fit into memory.
         while run := set(islice(coming, PAGE)):
             missing = sorted(position for position in run if position not in self._kept)
             self._kept.update(self._fetch(missing))
 
     def whole(self) -> tuple[Message, ...]:
-        """Return all messages; a caller usually needs them again, so they stay in memory."""
+        """Return all messages; they stay in memory, as a caller usually needs them again."""
         if not self._whole:
             self.take(range(len(self)))
             self._whole = True
@@ -234,9 +234,9 @@ class Log(Sequence[Message]):
 
     def release(self, view_ids: Collection[str]) -> None:
         """
-        Leave to the store what is neither shown, nor new, nor pinned, where it is much.
+        Release messages that are neither in view, nor new, nor pinned, if they are many.
 
-        The memory is freed little by little, as messages are appended.
+        The memory is freed step by step, as messages are appended.
         """
         if self._whole or len(self._kept) - len(view_ids) < SPARE:
             return
@@ -245,14 +245,14 @@ class Log(Sequence[Message]):
         self._leaving = [position for position in idle if position < oldest]
 
     def _leave(self) -> None:
-        """Release a few messages that may leave memory, unless they are used again."""
+        """Release a few of the messages that may be released."""
         for position in self._leaving[-RELEASED_AT_ONCE:]:
             if not self._kept[position].pinned:
                 del self._kept[position]
         del self._leaving[-RELEASED_AT_ONCE:]
 
     def recent(self, count: int, ids: Iterable[str]) -> Iterator[tuple[int, Message]]:
-        """Yield some messages by id, and the newest ``count``, in order with their positions."""
+        """Yield the messages with some ids and the newest ``count``, in order with positions."""
         size = len(self)
         old = {self.positions.get(number, size) for number in ids}
         start = max(0, size - count)
@@ -280,15 +280,15 @@ class _Originals(Mapping[str, Message]):
 
 
 Step: TypeAlias = tuple[int, Sequence[Edit]]
-"""How long the log was, and the edits that were made then."""
+"""The length of the log at the time, and the edits made then."""
 
 _UNREAD: Final = Message("system", ())
-"""Stands for a message that is not read; no edit changes it."""
+"""Placeholder of a message that is not read; no edit changes it."""
 
 
 @frozen
 class ReplayStart:
-    """Where a replay starts: the view when the log had ``at`` messages."""
+    """The start of a replay: the view when the log had ``at`` messages."""
 
     at: int = 0
     messages: tuple[Message, ...] = ()
@@ -298,15 +298,15 @@ def replay_log(
     log: Log, steps: Iterable[Step], start: ReplayStart | None = None
 ) -> tuple[Message, ...]:
     """
-    Return what a log shows with these edits and no others.
+    Return the view of a log with these edits and no others.
 
-    It is `foldline.values.edits.apply` over the whole log; only messages that are shown in the end
+    It equals `foldline.values.edits.apply` over the whole log; only messages in the resulting view
     are read.
 
     Args:
         log: The log.
-        steps: In the order in which they were made.
-        start: What was shown before the first of them, where that is known.
+        steps: The edits, in the order in which they were made.
+        start: The view before the first of them, where that is known.
     """
     start = start or ReplayStart()
     with reading(log.name):
@@ -329,7 +329,7 @@ def replay_log(
 def _run(
     log: Log, steps: Sequence[Step], read: Mapping[str, Message], start: ReplayStart
 ) -> dict[str, Message]:
-    """Show messages as they came, and edit them as long as no more had come than then."""
+    """Add messages up to the length of each step, then apply its edits."""
     view = {message.id: message for message in start.messages}
     coming, at = log.positions.since(start.at), start.at
     for moment, edits in (*steps, (len(log), ())):

@@ -1,4 +1,4 @@
-"""Session memory between a session and its store: written in one step, read after a restart."""
+"""Storage of session memory: written with a change of the session, read after a restart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from foldline.values.messages import Message
 
 @frozen
 class PreparedMemory:
-    """What is prepared, and how it stands in the store."""
+    """A prepared compaction, and its stored form."""
 
     prepared: Prepared
     stored: StoredMemory
@@ -31,13 +31,13 @@ class PreparedMemory:
 @dataclass(slots=True)
 class PreparedSlot:
     """
-    Where a session keeps what is prepared.
+    The prepared compaction of a session, and the state of its preparation.
 
-    ``appended`` is how many tokens came since it was last tried to prepare something, ``revision``
-    counts the times that what was shown changed other than by appending, and ``problem`` says why
-    the last try came to nothing. ``breaker`` counts answers of the summarizer that were of no use.
-    ``statistics`` are those of the log, for the worker. ``text`` is what the user wants the next
-    snapshot to begin with, "" for nothing.
+    ``appended`` is the number of tokens appended since the last preparation, ``revision`` counts
+    changes of the view other than by appending, and ``problem`` is the reason why the last
+    preparation failed. ``breaker`` counts unusable answers of the summarizer. ``statistics`` are
+    those of the log, for the worker. ``text`` is the user's text for the start of the next
+    snapshot, "" for none.
     """
 
     breaker: Breaker
@@ -49,30 +49,30 @@ class PreparedSlot:
     statistics: BackgroundStatistics = field(default_factory=BackgroundStatistics)
 
     def void(self, tokens: int) -> None:
-        """Note that other messages are shown now, of so many tokens: nothing prepared holds."""
+        """Discard the prepared compaction: the view was replaced by one of ``tokens`` tokens."""
         self.memory, self.appended, self.problem = None, tokens, ""
         self.revision += 1
 
     def put(self, memory: PreparedMemory, appended: int = 0) -> None:
-        """Keep what is prepared now; so many tokens were appended behind it."""
+        """Set the prepared compaction; ``appended`` tokens follow the messages it covers."""
         self.memory, self.appended, self.problem = memory, appended, ""
 
 
 def text_to_store(text: str, at: int, generation: int, time: float) -> StoredMemory | None:
     """
-    Return what is kept of the user's own text; None where there is none.
+    Return the stored form of the user's own text; None if it is empty.
 
     Args:
         text: The text.
-        at: How many messages the log has.
-        generation: That of the session.
-        time: In seconds since 1970.
+        at: Length of the log, in messages.
+        generation: Generation of the session.
+        time: Current time, in seconds since 1970.
     """
     return StoredMemory("", "", at, generation, time, {"text": text}) if text else None
 
 
 def text_from_store(stored: StoredMemory | None) -> str:
-    """Return the user's own text that is kept, "" where there is none."""
+    """Return the stored text of the user, "" if there is none."""
     content = None if stored is None else stored.content
     text = content.get("text") if isinstance(content, dict) else None
     return text if isinstance(text, str) else ""
@@ -80,12 +80,12 @@ def text_from_store(stored: StoredMemory | None) -> str:
 
 def to_store(prepared: Prepared, generation: int, text: str = "") -> StoredMemory:
     """
-    Return what is kept of something prepared.
+    Return the stored form of a prepared compaction.
 
     Args:
-        prepared: It covers at least one message.
+        prepared: The compaction; it covers at least one message.
         generation: The generation that the session will have with it.
-        text: The user's own text that it was made with.
+        text: The user's own text at the start of its snapshot.
     """
     content = {
         "text": text,
@@ -103,15 +103,15 @@ def to_store(prepared: Prepared, generation: int, text: str = "") -> StoredMemor
 
 def from_store(stored: StoredMemory, view_messages: Sequence[Message]) -> PreparedMemory | None:
     """
-    Take up what another process prepared.
+    Restore a compaction that another process prepared.
 
     Args:
-        stored: What is kept of it.
-        view_messages: What the model sees now.
+        stored: Its stored form.
+        view_messages: The messages of the view.
 
     Returns:
-        The memory; None when other messages are shown than those that it was made for, or when
-        another version of Foldline wrote it. Then it is prepared anew when that is due.
+        The memory; None if the view differs from the one that it was made for, or if
+        another version of Foldline wrote it. Then it is prepared again when that is due.
     """
     try:
         count, dialect = stored.content["covered"], stored.content["dialect"]
@@ -128,7 +128,7 @@ def from_store(stored: StoredMemory, view_messages: Sequence[Message]) -> Prepar
             dialect,
             stored.at,
             stored.time,
-            _words(stored.content["recall"]),
+            _descriptions(stored.content["recall"]),
             stored.content["fallback"] is True,
             str(stored.content["reason"]),
             Spent(**stored.content["spent"]),
@@ -141,17 +141,18 @@ def from_store(stored: StoredMemory, view_messages: Sequence[Message]) -> Prepar
 
 def read_edits(stored: StoredMemory) -> tuple[tuple[Edit, ...], dict[str, str]]:
     """
-    Return the edits that a compaction took over, and what their handles recall.
+    Return the edits of a stored memory that a compaction used, and its handles.
 
     Raises:
         StoreError: This version of Foldline cannot read them.
     """
     with interpreting(f"The session memory of message {stored.until}"):
-        return edits_from_json(stored.content["edits"], thaw), _words(stored.content["recall"])
+        edits = edits_from_json(stored.content["edits"], thaw)
+        return edits, _descriptions(stored.content["recall"])
 
 
-def _words(recall: Any) -> dict[str, str]:
-    """Return what handles recall, in a few words each."""
+def _descriptions(recall: Any) -> dict[str, str]:
+    """Return the descriptions of handles, after a check of their type."""
     if not isinstance(recall, dict) or not all(isinstance(one, str) for one in recall.values()):
-        raise TypeError("not the words of handles")
+        raise TypeError("the descriptions of handles are not texts")
     return dict(recall)

@@ -1,4 +1,4 @@
-"""Ids for messages that come one by one, the same that `identify` gives to all at once."""
+"""Ids for messages that are appended one by one, the same as `identify` gives to a whole list."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from foldline.values.identity import ID_BYTES
 
 class MessageIds:
     """
-    Gives ids; it costs the same however long the log is and however often a message repeats.
+    A generator of ids, whose cost depends neither on the length of the log nor on repetitions.
 
     Args:
-        taken: Tells which ids are in the log; it grows with that.
+        taken: The ids in the log; it grows with the log.
     """
 
     def __init__(self, taken: Container[str] = ()) -> None:
@@ -26,7 +26,7 @@ class MessageIds:
         Return the id of the next message with this content.
 
         Args:
-            content: Its content hash.
+            content: The content hash.
         """
         number, occurrence = content, 1
         if self._is_taken(content):
@@ -39,11 +39,11 @@ class MessageIds:
         return number
 
     def confirm(self, number: str) -> None:
-        """Note that the message with an id is in the log now."""
+        """Mark the id of a message as part of the log."""
         self._given.discard(number)
 
     def forget(self, number: str, content: str) -> None:
-        """Take back an id that was given to this content."""
+        """Release an id that was given to this content."""
         self._given.discard(number)
         self._occurrences.pop(content, None)
 
@@ -51,7 +51,7 @@ class MessageIds:
         return number in self._given or number in self._taken
 
     def _last(self, content: str) -> int:
-        """Find, in a log of another process, how often a content occurs: they have no gaps."""
+        """Return how often a content occurs in the log, by binary search: there are no gaps."""
         high = 2
         while self._is_taken(_hash_occurrence(content, high)):
             high *= 2

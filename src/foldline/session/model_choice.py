@@ -1,4 +1,4 @@
-"""The models of a session: how large the agent's window is, and who summarizes."""
+"""The models of a session: the window of the agent's model, and the client of the summarizer."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from foldline.models.client import Client
 
 OUTPUT: Final = 16_384
-"""The default reserve for the answer of a known model, in tokens, at most."""
+"""Maximum of the default reserve for the answer of a known model, in tokens."""
 
 
 def resolve_window(
     config: Config, model: str, *, window: int | None, output: int | None
 ) -> Config:
     """
-    Return a configuration with the window of the model that is used.
+    Return the configuration with the window of the agent's model.
 
-    What the caller says counts, then what the configuration says; the catalogue is asked where
-    neither says anything. The reserve for the answer is never more than the model can write.
+    A window given by the caller takes precedence, then one in the configuration, then the one in
+    the catalogue. The reserve for the answer is never more than the model can write.
 
     Args:
         config: The configuration.
-        model: The agent's model, "" when it is not known.
-        window: The window that the caller gave, in tokens.
-        output: The reserve that the caller gave, in tokens.
+        model: The agent's model, "" if unknown.
+        window: The window given by the caller, in tokens.
+        output: The reserve given by the caller, in tokens.
     """
     room = config.room
     if not model or window is not None or room.window is not None:
@@ -43,23 +43,26 @@ def resolve_window(
     return config.replace(room={"window": info.window, "output": reserve, "max_input": most})
 
 
-def owned_client(summarizer: ModelLike | str | None, config: Config, model: str) -> Client | None:
+def create_client(summarizer: ModelLike | str | None, config: Config, model: str) -> Client | None:
     """
-    Return the client of the model that is named to summarize; None when none is named.
+    Create the client of the summarizer, if it is given by name.
 
     Args:
         summarizer: The name of a model: "same", "light", or as `foldline.models.model` takes it;
-            None for what the configuration names. Somebody who is no name needs no hiring.
+            None for the one in the configuration. For anything else no client is needed.
         config: The configuration.
         model: The agent's model.
 
+    Returns:
+        The client; None if no model is named.
+
     Raises:
-        InputError: The model that is named cannot be reached, as when there is no key.
+        InputError: The model cannot be reached, for instance because there is no key.
     """
     name = config.summarizer if summarizer is None else summarizer
     if not isinstance(name, str) or name == EMBEDDED:
         return None
-    # Imported here: it loads the network, which nothing else in a session needs.
+    # Imported here: it loads the network modules, which nothing else in a session needs.
     from foldline.models.factory import summarizer as made
 
     return made(name, of=model)

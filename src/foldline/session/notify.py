@@ -1,4 +1,4 @@
-"""Notification: hooks may veto a compaction, listeners receive every event of a session."""
+"""Notification: hooks may cancel a compaction, listeners receive every event of a session."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _numbers = count(1)
 @dataclass(slots=True)
 class CompactionWatch:
     """
-    A compaction that is being watched.
+    The state of a compaction that is being watched.
 
-    ``refusal`` is why a hook called it off, None when none did; ``warnings`` are sentences about
-    hooks that failed. The caller sets ``receipt``; None means that nothing was done.
+    ``refusal`` is the reason why a hook cancelled it, None if none did; ``warnings`` are sentences
+    about hooks that failed. The caller sets ``receipt``; None means that nothing was done.
     """
 
     refusal: str | None = None
@@ -47,38 +47,38 @@ class CompactionWatch:
 @contextmanager
 def watch_compaction(state: SessionState, trigger: Trigger) -> Iterator[CompactionWatch]:
     """
-    Tell that a compaction starts, let it run, and tell once how it ended.
+    Emit an event when a compaction starts, run the block, and emit one event when it ends.
 
     Args:
         state: The session.
         trigger: Why it is compacted.
 
     Returns:
-        The watch. After the block, its receipt has the warnings of the hooks that came later.
+        The watch. After the block, its receipt includes the warnings of the hooks called then.
     """
     settings, began = state.settings, monotonic()
     started = CompactionStarted(
-        **_who(state),
+        **_event_fields(state),
         trigger=trigger,
         tokens=state.current_view.tokens,
         limit=settings.budget.limit,
         messages=len(state.current_view.messages),
         policy=settings.policy.name,
     )
-    tell(state, started)
+    emit(state, started)
     watch = CompactionWatch()
 
     def finish(receipt: Receipt | None, error: str = "") -> CompactionFinished:
-        who = _who(state) | {"number": started.number}
+        fields = _event_fields(state) | {"number": started.number}
         took = monotonic() - began
         finished = CompactionFinished(
-            **who, trigger=trigger, receipt=receipt, error=error, seconds=took
+            **fields, trigger=trigger, receipt=receipt, error=error, seconds=took
         )
-        tell(state, finished)
+        emit(state, finished)
         return finished
 
     try:
-        watch.refusal, watch.warnings = hooks.ask(settings.hooks, started)
+        watch.refusal, watch.warnings = hooks.request_approval(settings.hooks, started)
         yield watch
     except BaseException as error:
         hooks.notify_later(settings.hooks, "after", finish(None, type(error).__name__))
@@ -90,23 +90,23 @@ def watch_compaction(state: SessionState, trigger: Trigger) -> Iterator[Compacti
 
 
 def note_pressure(state: SessionState) -> None:
-    """Tell, once, that the window has become fuller than a threshold; in constant time."""
+    """Emit a warning if the pressure rose above a threshold; in constant time."""
     now, before = state.pressure, state.level
     state.level = now.level
     if not rises(before, now.level):
         return
-    event = ContextWarning(**_who(state), pressure=now)
-    tell(state, event)
+    event = ContextWarning(**_event_fields(state), pressure=now)
+    emit(state, event)
     for warning in hooks.notify(state.settings.hooks, "warning", event):
         logs.warn(warning)
 
 
 def note_bound(state: SessionState, receipt: Receipt) -> None:
-    """Tell that tool outputs were cut when they were recorded."""
-    tell(
+    """Emit an event for tool outputs that were cut when they were recorded."""
+    emit(
         state,
         ToolOutputBounded(
-            **_who(state),
+            **_event_fields(state),
             handles=tuple(receipt.recall),
             tokens_before=receipt.tokens_before,
             tokens_after=receipt.tokens_after,
@@ -115,12 +115,12 @@ def note_bound(state: SessionState, receipt: Receipt) -> None:
 
 
 def note_prepared(state: SessionState, prepared: Prepared) -> None:
-    """Tell that the next compaction was prepared in the background."""
+    """Emit an event for a compaction that was prepared in the background."""
     counter, spent = state.settings.counter, prepared.spent
-    tell(
+    emit(
         state,
         MemoryPrepared(
-            **_who(state),
+            **_event_fields(state),
             messages=len(prepared.covered),
             tokens=sum(counter.message(fold.snapshot) for fold in prepared.folds),
             requests=spent.attempts,
@@ -129,8 +129,8 @@ def note_prepared(state: SessionState, prepared: Prepared) -> None:
     )
 
 
-def tell(state: SessionState, event: Event) -> None:
-    """Let everybody who listens hear an event; one who fails is noted in the log."""
+def emit(state: SessionState, event: Event) -> None:
+    """Send an event to all listeners; a failure of one is logged."""
     logs.log(event)
     given = state.settings.hooks.at("listeners")
     for listener in (*_automatic(given), *given):
@@ -141,7 +141,7 @@ def tell(state: SessionState, event: Event) -> None:
 
 
 def _automatic(given: tuple[hooks.Listener, ...]) -> tuple[hooks.Listener, ...]:
-    """Return the listener for OpenTelemetry where the program uses that and gave none itself."""
+    """Return the listener for OpenTelemetry if the program uses it and has not given its own."""
     if "opentelemetry.trace" not in sys.modules:
         return ()
     from foldline.telemetry.spans import Telemetry, default_telemetry
@@ -149,7 +149,7 @@ def _automatic(given: tuple[hooks.Listener, ...]) -> tuple[hooks.Listener, ...]:
     return () if any(isinstance(one, Telemetry) for one in given) else (default_telemetry(),)
 
 
-def _who(state: SessionState) -> dict[str, Any]:
+def _event_fields(state: SessionState) -> dict[str, Any]:
     return {
         "session": state.name,
         "time": state.settings.clock(),

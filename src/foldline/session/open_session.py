@@ -1,4 +1,4 @@
-"""Opening a session: stored settings, those given now, and defaults for the rest."""
+"""Opening a session with its stored settings, those given now, and defaults for the rest."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from foldline.models.catalogue import known_name
 from foldline.session.codec import Codec
 from foldline.session.damage import reading
 from foldline.session.hooks import Hooks
-from foldline.session.model_choice import owned_client, resolve_window
+from foldline.session.model_choice import create_client, resolve_window
 from foldline.session.state import SessionSettings, SessionState
 from foldline.stores.protocol import SessionHead, Store
-from foldline.summary.session_memory import remembering
+from foldline.summary.session_memory import add_session_memory
 from foldline.values.tokens import TextCounter, TokenCounter
 
 AUTO: Final = "auto"
@@ -28,7 +28,7 @@ AUTO: Final = "auto"
 LONGEST_NAME: Final = 1_000
 
 PROVIDERS: Final = {"claude": "anthropic", "gemini": "gemini"}
-"""Whose rules count media, by a word in the name of the model; otherwise the wire format tells."""
+"""The provider whose rules count media, by a word in the model's name; else by the wire format."""
 
 
 def open_state(
@@ -49,13 +49,13 @@ def open_state(
     clock: Callable[[], float],
 ) -> SessionState:
     """
-    Open a session, or start it; see `foldline.session.Session.open`.
+    Open or create a session; see `foldline.session.Session.open`.
 
-    Settings given now count for this run; others come from when the session was started.
+    Settings given now apply until the session is closed; others are those of its creation.
     """
     if not name or len(name) > LONGEST_NAME:
         raise StoreError(
-            f"A session is named with 1 to {LONGEST_NAME:,} characters.", hint="Name it otherwise."
+            f"A session name has 1 to {LONGEST_NAME:,} characters.", hint="Choose another name."
         )
     requested = "" if format == AUTO else dialect(format).name
     with reading(name):
@@ -79,11 +79,11 @@ def open_state(
     window = window or head.window
     config = resolve_window(config, model, window=window, output=output)
     budget = config.budget(window, output=output, overhead=overhead)
-    # What the caller gave is looked up there when the provider says otherwise.
+    # Used again when the provider reports another limit.
     given = {"window": window, "output": output}
     config = config.replace(room={name: n for name, n in given.items() if n is not None})
-    own = owned_client(summarizer, config, model)
-    who = own if isinstance(summarizer, str) else summarizer or own
+    client = create_client(summarizer, config, model)
+    chosen = client if isinstance(summarizer, str) else summarizer or client
     by_format = counts is not counter and not _provider(known_model)
     settings = SessionSettings(
         store,
@@ -92,20 +92,20 @@ def open_state(
         _ladder(policy, config),
         clock,
         by_format,
-        reader_of(who, budget.scale),
+        reader_of(chosen, budget.scale),
         config,
         hooks,
         model,
-        who,
-        own,
+        chosen,
+        client,
     )
-    # At last: what cannot be opened is not started either.
+    # Last: a session that cannot be opened is not created either.
     return SessionState(settings, codec, store.begin(new) if stored is None else stored)
 
 
 def _ladder(policy: str | Policy | None, config: Config) -> Policy:
     ladder = configure(config, policy)
-    return remembering(ladder) if config.memory.enabled else ladder
+    return add_session_memory(ladder) if config.memory.enabled else ladder
 
 
 def _counter(counter: TokenCounter | TextCounter | None, model: str, codec: Codec) -> TokenCounter:
@@ -125,7 +125,7 @@ def _provider(model: str) -> str:
 
 def set_overhead(state: SessionState, system: str | None, tools: Iterable[Any] | None) -> None:
     """
-    Count the system prompt and the tools that the next view will be sent with.
+    Count the system prompt and the tools of the next request.
 
     Args:
         state: The session; its budget changes, nothing is recorded.
@@ -133,7 +133,7 @@ def set_overhead(state: SessionState, system: str | None, tools: Iterable[Any] |
         tools: The tool schemas, as JSON values.
 
     Raises:
-        BudgetError: They leave nothing for messages; the budget is as it was.
+        BudgetError: They leave no room for messages; the budget is unchanged.
     """
     settings = state.settings
     with bounded_nesting():

@@ -1,9 +1,9 @@
 """
-The reactive path: the provider rejected a view as too long.
+Handling of an overflow: the provider rejected a view as too long.
 
-Its error names the real limit, and what the view really took. The view is then made strictly
-smaller, without asking a model, and may be sent once more. If that is too long as well, nothing is
-sent a third time: the error says what takes the room.
+Its error names the real limit, and the real size of the view. The view is then made strictly
+smaller, without a model, and may be sent once more. If that is too long as well, there is no
+third attempt: the error says what takes the room.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ from foldline.session.state import SessionState
 from foldline.values.plain_json import plain
 
 REASON: Final = "overflow"
-"""How the reason of a receipt begins that was made here."""
+"""Prefix of the reason of a receipt after an overflow."""
 
 OTHER: Final = "other"
 
-WINDOW_HINT: Final = "Give the window that the model really has."
+WINDOW_HINT: Final = "Give the actual window of the model."
 
 FARTHEST: Final = 8
-"""What a provider says that a view took is believed up to so many times of what was counted."""
+"""Maximum factor between the size that a provider reports for a view and the counted one."""
 
 
 def overflowed(state: SessionState, error: Any, detectors: Iterable[Detector] = ()) -> list[Any]:
     """
-    Make a rejected view strictly smaller, and return what to send instead.
+    Make a rejected view strictly smaller, and return the messages to send instead.
 
     Args:
         state: The session.
         error: The error of the provider: an exception, a response, or its JSON.
-        detectors: Further ones; see `foldline.models.overflow.detect`.
+        detectors: Additional detectors; see `foldline.models.overflow.detect`.
 
     Raises:
-        ContextOverflow: Nothing strictly smaller can be sent, or it was sent already.
-        InputError: It is a response, and no overflow. An exception that is none is raised itself.
+        ContextOverflow: Nothing strictly smaller can be sent, or it was rejected already.
+        InputError: A response is not an overflow. Any other exception is raised again.
     """
     error = plain(error)
     found = _detect(state, error, detectors)
     cause = error if isinstance(error, BaseException) else None
     if _is_second(state):
-        message = "The provider rejected what was left after one compaction as too long, too."
+        message = "The provider rejected the view after one compaction as too long, too."
         raise _final(message, _count_by_reason(state), found.limit) from cause
     own = state.settings
     _learn(state, found)
@@ -63,16 +63,17 @@ def overflowed(state: SessionState, error: Any, detectors: Iterable[Detector] = 
             # No model is called: the provider is waiting.
             state.settings = replace(learned, policy=policy, reader=None)
             allowed = _reduce_budget(state)
-            receipt = drive(compaction.compact(state, allowed, trigger=REASON), _nobody)
+            receipt = drive(compaction.compact(state, allowed, trigger=REASON), _refuse)
             if receipt.status == "compacted":
                 state.requested = None
-                return drive(compaction.view(state), _nobody)
+                return drive(compaction.view(state), _refuse)
     finally:
-        # Where the provider names no limit, it is only known that this view was too long: that
-        # counts for this once, or every false alarm would shrink the session for good.
+        # Without a limit from the provider, only this view is known to be too long: the smaller
+        # budget applies once, or every false alarm would shrink the session permanently.
         state.settings = own if found.limit is None else learned
     why = receipt.reason.removeprefix(f"{REASON}: ")
-    raise _final(f"Nothing smaller can be sent: {why}.", _staying(state), found.limit) from cause
+    taken = _count_protected(state)
+    raise _final(f"Nothing smaller can be sent: {why}.", taken, found.limit) from cause
 
 
 def _detect(state: SessionState, error: Any, detectors: Iterable[Detector]) -> DetectedOverflow:
@@ -84,7 +85,7 @@ def _detect(state: SessionState, error: Any, detectors: Iterable[Detector]) -> D
     if isinstance(error, BaseException):
         raise error
     raise InputError(
-        "The provider did not say that the request was too long",
+        "The provider did not report that the request was too long",
         hint="Pass the exception, or the response.",
     )
 
@@ -101,11 +102,11 @@ def _is_second(state: SessionState) -> bool:
     )
 
 
-# --- what it teaches -----------------------------------------------------------------------
+# --- the real limit ------------------------------------------------------------------------
 
 
 def _learn(state: SessionState, found: DetectedOverflow) -> None:
-    """Take the real limit for this session, and what the shown messages really take."""
+    """Adopt the real limit for this session, and the real size of the view."""
     tokens, overhead = state.current_view.tokens, state.settings.budget.overhead
     counted = state.fill + overhead
     taken = counted if found.given is None else found.given
@@ -119,22 +120,22 @@ def _learn(state: SessionState, found: DetectedOverflow) -> None:
 
 
 def _shrink(state: SessionState, limit: int, output: int) -> None:
-    """Never allow more than what fits a limit; a limit that is no news changes nothing."""
+    """Reduce the budget to a limit; a limit that is not lower changes nothing."""
     settings = state.settings
     room, budget = settings.config.room, settings.budget
-    # A reserve that was meant for a larger window may be larger than this one.
+    # A reserve for a larger window may be larger than this window.
     reserve = output or min(limit // 8 if room.output is None else room.output, limit // 2)
     try:
         learned = settings.config.budget(limit, output=reserve, overhead=budget.overhead)
     except BudgetError as error:
-        raise _final(error.message, _staying(state), limit, error.hint) from error
+        raise _final(error.message, _count_protected(state), limit, error.hint) from error
     if learned.scale < budget.scale:
         config = replace(settings.config, room=replace(room, window=limit, output=reserve))
         state.settings = replace(settings, budget=learned, config=config)
 
 
 def _reduce_budget(state: SessionState) -> Budget:
-    """Return what the messages may take now, as counted here, and less than they take."""
+    """Return a budget in locally counted tokens that is smaller than the view."""
     counted, less = (
         compaction.convert_budget(state.settings.budget, state),
         state.current_view.tokens - 1,
@@ -143,15 +144,15 @@ def _reduce_budget(state: SessionState) -> Budget:
     return replace(counted, limit=limit, target=min(counted.target, limit), fixed=True)
 
 
-def _nobody(_: Ask) -> Reply:
+def _refuse(_: Ask) -> Reply:
     return Reply(error="no model is called after an overflow", retry=False, attempts=0)
 
 
-# --- nothing is left -----------------------------------------------------------------------
+# --- the final error -----------------------------------------------------------------------
 
 
 def _count_by_reason(state: SessionState) -> Counter[str]:
-    """Return what takes the room, in tokens, by why it is there."""
+    """Return the tokens of the view, and of the overhead, by the reason why they stay."""
     view, taken = state.current_view.view(state.codec.name), Counter[str]()
     for index, tokens in enumerate(view.counts):
         why = view.protected.get(index, OTHER)
@@ -160,8 +161,8 @@ def _count_by_reason(state: SessionState) -> Counter[str]:
     return taken
 
 
-def _staying(state: SessionState) -> Counter[str]:
-    """Return what takes the room and must stay."""
+def _count_protected(state: SessionState) -> Counter[str]:
+    """Return the tokens that must stay, by reason."""
     taken = _count_by_reason(state)
     del taken[OTHER]
     return taken
@@ -170,7 +171,7 @@ def _staying(state: SessionState) -> Counter[str]:
 def _final(
     message: str, taken: Counter[str], limit: int | None, hint: str = ""
 ) -> ContextOverflow:
-    """Make the error, with the largest share first and in its hint."""
+    """Build the error, with the largest share first and in its hint."""
     breakdown = {why: tokens for why, tokens in taken.most_common() if tokens}
     if breakdown and not hint:
         why, tokens = next(iter(breakdown.items()))
@@ -184,7 +185,7 @@ _LABELS: Final = {
     "system and tools": "the system prompt and the tool schemas",
     "task": "the first message of the user",
     "latest": "the latest message of the user",
-    "pinned": "what was pinned",
+    "pinned": "pinned messages",
     "unread": "tool results that the model has not read yet",
     "pending": "calls that still wait for their results",
     OTHER: "the conversation before",

@@ -1,4 +1,4 @@
-"""How a session is run: one piece of work at a time, called by threads or awaited by tasks."""
+"""Execution of session methods: one at a time, called by threads or awaited by tasks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from foldline.session.fair_lock import FairLock
 from foldline.session.file_reading import is_in_view
 from foldline.session.overflow import overflowed
 from foldline.session.state import SessionState
-from foldline.session.summarizer_breaker import breaker
+from foldline.session.summarizer_breaker import restore_breaker
 from foldline.session.user_changes import pin, remember, undo
 from foldline.type_checks import typed_methods
 from foldline.values.frames import rounds
@@ -38,7 +38,7 @@ from foldline.values.messages import Message, Usage
 
 @typed_methods
 class SessionRunner:
-    """What a session knows at once, how it runs what changes it, and what async programs await."""
+    """The properties, the locking and the async methods of a session."""
 
     def __init__(self, state: SessionState, *, owns_store: bool = False) -> None:
         self._state = state
@@ -48,7 +48,7 @@ class SessionRunner:
         self._closed = False
         self._background = Background(state, self._lock, lambda: not self._closed)
 
-    # --- what is known at once -------------------------------------------------------------
+    # --- properties ------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -57,22 +57,22 @@ class SessionRunner:
 
     @property
     def format(self) -> str:
-        """The wire format of the messages, "" as long as there are none."""
+        """The wire format of the messages, "" until there are some."""
         return self._state.codec.name
 
     @property
     def budget(self) -> Budget:
-        """What the messages may take."""
+        """The budget of the messages."""
         return self._state.settings.budget
 
     @property
     def tokens(self) -> int:
-        """What the messages that the model sees take, in tokens; known without counting again."""
+        """The size of the view, in tokens; known without counting again."""
         return self._state.current_view.tokens
 
     @property
     def pressure(self) -> Pressure:
-        """How full the window is, and how much may be appended before a compaction."""
+        """How full the window is, and how much may be appended before the next compaction."""
         return self._state.pressure
 
     @property
@@ -80,28 +80,28 @@ class SessionRunner:
         """
         The log: every message as it was appended, in order.
 
-        Of a long session most of it is read from the store on first use; then it
-        stays in memory. When the session is closed, nothing more can be read.
+        In a long session, most of it is read from the store on first use; then it
+        stays in memory. After the session is closed, nothing more can be read.
         """
         return self._state.current_view.log.whole()
 
     @property
     def rounds(self) -> tuple[tuple[Message, ...], ...]:
-        """The log in rounds, the oldest first: words of the user and all that followed them."""
+        """The log in rounds, oldest first: each is words of the user and all that followed."""
         return rounds(self.messages)
 
     @property
     def length(self) -> int:
-        """How many messages were appended; known without reading them."""
+        """The number of appended messages; known without reading them."""
         return len(self._state.current_view.log)
 
     @property
     def receipts(self) -> tuple[Receipt, ...]:
         """
-        The receipts of everything that was tried, in order, undone compactions included.
+        The receipts of all compactions and attempts, in order, including undone ones.
 
-        Of attempts in a row that called no model and changed nothing there is the first. Of a long
-        session most of them are read from the store; see `receipt`.
+        Attempts in a row that called no model and changed nothing share the first receipt. In a
+        long session most receipts are read from the store; see `receipt`.
 
         Raises:
             StoreError: The session is closed, and older receipts would have to be read.
@@ -110,71 +110,71 @@ class SessionRunner:
 
     @property
     def receipt_count(self) -> int:
-        """How many receipts there are; known without reading them."""
+        """The number of receipts; known without reading them."""
         return len(self._state.history.batches)
 
     def receipt(self, number: int = -1) -> Receipt:
         """
-        Return one of the receipts; the newest ones are known without reading the store.
+        Return one of the receipts; the newest ones do not need the store.
 
         Args:
-            number: Its place in `receipts`; negative from the end.
+            number: Its index in `receipts`; a negative one counts from the end.
 
         Raises:
-            InputError: There is none of that number.
+            InputError: There is no receipt of that number.
             StoreError: The session is closed, and an older receipt would have to be read.
         """
         numbers = range(self.receipt_count)
         if not numbers:
-            raise InputError("There is no receipt yet.", hint="Nothing was due so far.")
+            raise InputError("There is no receipt yet.", hint="No compaction was due so far.")
         if number not in range(-len(numbers), len(numbers)):
             raise InputError(f"There is no receipt {number}; there are {len(numbers)}.")
         return self._state.history.batches.receipt(numbers[number])
 
     @property
     def memory(self) -> Prepared | None:
-        """What is prepared for the next compaction, None when nothing is."""
+        """The prepared next compaction, None if there is none."""
         memory = self._state.prepared_slot.memory
         return None if memory is None else memory.prepared
 
     @property
     def memory_text(self) -> str:
-        """The text of your own that the next snapshot begins with, "" when there is none."""
+        """Your own text for the start of the next snapshot, "" if there is none."""
         return self._state.prepared_slot.text
 
     @property
     def breaker(self) -> Breaker:
-        """Whether the summarizer is called, as the receipts say."""
-        return breaker(self._state)
+        """The circuit breaker of the summarizer, derived from the receipts."""
+        return restore_breaker(self._state)
 
     @property
     def touched(self) -> tuple[FileAccess, ...]:
         """
-        The last touch of every file by a tool, newest first.
+        The last access to every file by a tool, newest first.
 
-        Of a long session, those in the newest 10,000 messages, and in what is shown.
+        In a long session, only accesses in the newest 10,000 messages and in the view.
         """
-        return newest(self._state.current_view.statistics.working.touches)
+        return newest(self._state.current_view.statistics.working.accesses)
 
     def is_in_view(self, path: str) -> bool:
         """
-        Return True if the model still sees a file as it read or wrote it last.
+        Return True if the content that the model last read from or wrote to a file is in view.
 
-        Once a compaction has taken it out of sight, "already read" no longer holds.
+        After a compaction has removed it, the model must read the file again.
 
         Args:
-            path: As a tool was given it; relative to the root directory, where one is set.
+            path: As passed to a tool; relative to the root directory, if one is set.
         """
         return is_in_view(self._state, path)
 
     def positions(self, view: Iterable[Any]) -> list[int | None]:
         """
-        Return where each message of a view stands in the log, None for one that an edit made.
+        Return the position in the log of each message of a view, None for one made by an edit.
 
-        For programs that send the original bytes of what is shown as it came.
+        For programs that send the original bytes of unchanged messages.
 
         Args:
-            view: What `view` or `overflowed` returned last.
+            view: The last result of `view` or `overflowed`.
         """
         log, visible = self._state.current_view.log.positions, self._state.current_view.messages
         known = {
@@ -184,12 +184,12 @@ class SessionRunner:
 
     def request_compaction(self, focus: str = "") -> None:
         """
-        Compact at the next view, whatever the triggers say.
+        Compact at the next view, regardless of the triggers.
 
-        For tools that the model calls: the call gets its result first, and keeps it.
+        For tools that the model calls: the result of the call is appended first, and stays.
 
         Args:
-            focus: What is to be remembered above all.
+            focus: The most important content to remember.
         """
         self._state.requested = focus
 
@@ -199,7 +199,7 @@ class SessionRunner:
         return recall(holdings, handle, counter=state.settings.counter, **access)
 
     def _release(self) -> None:
-        """Close what was opened for this session alone."""
+        """Close the store and the client that were opened for this session alone."""
         if self._owns_store:
             self._state.settings.store.close()
         if self._state.settings.owned_client is not None:
@@ -216,7 +216,7 @@ class SessionRunner:
         with self._lock:
             self._ready()
             result = work()
-        self._background.nudge()
+        self._background.start_if_due()
         return result
 
     def _run(self, work: Callable[[], Steps[Result]]) -> Result:
@@ -231,7 +231,7 @@ class SessionRunner:
 
         async with self._lock:
             result = await run_to_end(asyncio.to_thread(ready_work))
-        self._background.anudge()
+        self._background.astart_if_due()
         return result
 
     async def _arun(self, work: Callable[[], Steps[Result]]) -> Result:
@@ -241,11 +241,11 @@ class SessionRunner:
         async with self._lock:
             await run_to_end(asyncio.to_thread(self._ready))
             result = await drive_in_threads(work(), answer)
-        # What was appended by a thread, as when a history is followed, may be due by now.
-        self._background.anudge()
+        # A thread may have appended meanwhile, as when a history is followed.
+        self._background.astart_if_due()
         return result
 
-    # --- in async programs; each is described at the method without the a -------------------
+    # --- for async programs; documented at the methods without the prefix a -----------------
 
     async def aappend(self, message: Any, *, usage: Usage | None = None) -> str:
         """Append a wire message; see `append`."""
@@ -264,11 +264,11 @@ class SessionRunner:
         return done
 
     async def aview(self) -> list[Any]:
-        """Return what to send to the model; see `view`."""
+        """Return the messages to send to the model; see `view`."""
         return await self._arun(lambda: compaction.view(self._state))
 
     async def aoverflowed(self, error: Any, *, detectors: Iterable[Detector] = ()) -> list[Any]:
-        """Return what to send instead of a rejected view; see `overflowed`."""
+        """Return the messages to send instead of a rejected view; see `overflowed`."""
         return await self._acall(lambda: overflowed(self._state, error, detectors))
 
     async def acompact(
@@ -280,7 +280,7 @@ class SessionRunner:
         start: str = "",
         up_to: str = "",
     ) -> Receipt:
-        """Compact if that is due, or a stretch of the history; see `compact`."""
+        """Compact if that is due, or fold a span of the history; see `compact`."""
         ends = (start, up_to)
         return await self._arun(
             lambda: compaction.compact_or_fold(self._state, budget, ends, force, focus)
@@ -291,15 +291,15 @@ class SessionRunner:
         return await self._acall(lambda: estimate(self._state, prices))
 
     async def aundo(self) -> Receipt | None:
-        """Take the last compaction back; see `undo`."""
+        """Undo the last compaction; see `undo`."""
         return await self._acall(lambda: undo(self._state))
 
     async def apin(self, message: str) -> str:
-        """Keep a message in sight; see `pin`."""
+        """Keep a message in view; see `pin`."""
         return await self._acall(lambda: pin(self._state, message))
 
     async def aremember(self, text: str) -> None:
-        """Give the session memory a text of your own; see `remember`."""
+        """Set your own text for the session memory; see `remember`."""
         await self._acall(lambda: remember(self._state, text))
 
     async def arecall(self, handle: str, **access: Any) -> Recalled:

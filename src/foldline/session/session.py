@@ -1,4 +1,4 @@
-"""The session as its users see it: a handful of methods, and their async twins."""
+"""The public API of a session: a handful of methods, and their async twins."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from foldline.values.tokens import TextCounter, TokenCounter
 @typed_methods
 class Session(SessionRunner):
     """
-    A conversation that is kept on disk, compacted when due, and never lost.
+    A conversation that is stored on disk, compacted when due, and never lost.
 
-    Append messages, send what ``view`` returns. Every method may be called from any thread,
-    one at a time takes effect; those with an ``a`` before their name are for async programs. An
-    exception or a cancellation leaves the session as it was before the call, or as after it.
+    Append messages, and send what ``view`` returns. Every method may be called from any thread;
+    one runs at a time. Methods with the prefix ``a`` are for async programs. After an
+    exception or a cancellation, a call has either taken full effect or none.
 
         with Session.open("agent.db", "session-1", model="claude-sonnet-4-5") as session:
-            session.append({"role": "user", "content": "Mend the build."})
+            session.append({"role": "user", "content": "Fix the build."})
             answer = client.messages.create(messages=session.view(), ...)
     """
 
@@ -69,31 +69,31 @@ class Session(SessionRunner):
         clock: Callable[[], float] = time.time,
     ) -> Self:
         """
-        Open a session, or start one when there is none of this name.
+        Open a session, or create one if there is none of this name.
 
         Args:
             path: The archive, a SQLite file or a PostgreSQL URL; None with ``store``.
-            name: Of the session.
-            model: The model that will read the view; tells how to count, and its window.
-            window: Its window in tokens, where the catalogue of models does not know it.
-            format: The wire format; "auto" goes by the messages.
+            name: The name of the session.
+            model: The model that will read the view; determines the token counter and the window.
+            window: Its window in tokens, if the catalogue of models does not know it.
+            format: The wire format; "auto" detects it from the messages.
             policy: A policy or its name, instead of the one that ``config`` describes.
-            store: Where to keep the session instead of in a file.
-            counter: Counts tokens instead of the one for the model.
-            summarizer: A model, or a function, async for the async methods, that gets an `Ask` and
-                returns a `Reply` or a text; its account stands at the head of a snapshot. Or a
+            store: The store of the session, instead of a file.
+            counter: The token counter, instead of the one for the model.
+            summarizer: A model, or a function, async for the async methods, that receives an `Ask`
+                and returns a `Reply` or a text; a snapshot starts with its account. Or a
                 name: "same", "light", "openai:gpt-5-mini"; see `foldline.models.model`.
-            config: Everything else that can be set.
-            hooks: What to call before and after a compaction, and when the window fills.
+            config: All other settings.
+            hooks: Functions to call before and after a compaction, and when the window fills.
             output: Tokens reserved for the answer.
             tools: Tool schemas as they are sent; counted, never changed.
             system: A system prompt that is sent beside the messages; counted, never changed.
-            key: Of an encrypted archive; default what ``FOLDLINE_ARCHIVE_KEY`` holds.
+            key: Key of an encrypted archive; default is ``FOLDLINE_ARCHIVE_KEY``.
             clock: Returns seconds since 1970.
 
         Raises:
             StoreError: The archive cannot be opened, or the session is in another format.
-            BudgetError: Nothing is left for messages in the window.
+            BudgetError: The window has no room for messages.
         """
         place = _archive(path, key) if store is None else store
         try:
@@ -125,11 +125,11 @@ class Session(SessionRunner):
         """
         Append a wire message; it is durable when this returns.
 
-        The message belongs to the session from then on: change a copy, not the object.
+        The session keeps the object: to change the message, change a copy.
 
         Args:
-            message: In the wire format of the session.
-            usage: What the provider reported with this answer, where the message does not hold it.
+            message: The message, in the wire format of the session.
+            usage: Usage reported with this answer, if the message does not contain it.
 
         Returns:
             Its id.
@@ -144,21 +144,21 @@ class Session(SessionRunner):
         """
         Append several wire messages, all or none, and return their ids; see `append`.
 
-        ``usage`` is of the last answer among them.
+        ``usage`` is that of the last answer among them.
         """
         wires = list(messages)
         return self._call(lambda: append(self._state, wires, usage))
 
     def import_messages(self, messages: Iterable[Any], *, batch: int = BATCH) -> int:
         """
-        Append a long history, a batch at a time, and return how many messages that were.
+        Append a long history, a batch at a time, and return the number of messages.
 
         Every batch is durable before the next is read. After an error the batches before it stay;
-        go on with what is behind them.
+        continue with the messages after them.
 
         Args:
-            messages: Wire messages; an iterator is read as far as it is needed.
-            batch: How many messages are recorded together.
+            messages: Wire messages; an iterator is read as far as needed.
+            batch: Number of messages that are recorded together.
 
         Raises:
             InputError: A message cannot be read; ``index`` is its position among all of them.
@@ -171,19 +171,19 @@ class Session(SessionRunner):
 
     def view(self) -> list[Any]:
         """
-        Return what to send to the model, compacting first if that is due.
+        Return the messages to send to the model, compacting first if that is due.
 
-        The messages are the session's own objects, the list is yours. With nothing new, the next
-        view is equal; after an append, it begins with the same messages.
+        The messages are the session's own objects, the list is a copy. The next view is equal if
+        nothing was appended, and otherwise begins with the same messages, unless it is compacted.
         """
         return self._run(lambda: compaction.view(self._state))
 
     def overflowed(self, error: Any, *, detectors: Iterable[Detector] = ()) -> list[Any]:
         """
-        Return what to send instead of a view that the provider rejected as too long.
+        Return the messages to send instead of a view that the provider rejected as too long.
 
         The view is made strictly smaller without a model, and the limit that the provider named
-        counts as long as the session is open. Send what is returned once: a second overflow,
+        applies until the session is closed. Send the result once: a second overflow,
         before anything was appended, is an error.
 
             try:
@@ -193,14 +193,14 @@ class Session(SessionRunner):
 
         Args:
             error: The error of the provider: an exception of any SDK, a response, or its JSON.
-            detectors: Functions that know further errors: each is given a
-                `foldline.models.overflow.Failure` and returns True, or an ``Overflow`` with the
-                limit, where that is one.
+            detectors: Functions that detect additional errors: each receives a
+                `foldline.models.overflow.Failure` and, for an overflow, returns True or an
+                ``Overflow`` with the limit.
 
         Raises:
             ContextOverflow: Nothing strictly smaller can be sent, or it was too long as well; it
                 says what takes the room.
-            InputError: A response that is no overflow. An exception that is none is raised itself.
+            InputError: A response is not an overflow. Any other exception is raised again.
         """
         return self._call(lambda: overflowed(self._state, error, detectors))
 
@@ -214,17 +214,16 @@ class Session(SessionRunner):
         up_to: str = "",
     ) -> Receipt:
         """
-        Compact if that is due, or a stretch of the history in any case.
+        Compact if that is due, or fold a span of the history in any case.
 
         Args:
-            budget: What the messages may take this once, in tokens as counted here, or
-                "50%" of what they take now.
-            force: Compact although no trigger was passed and although the last attempt, which may
-                have failed, was just now.
-            focus: What is to be remembered above all, in your own words.
-            start: Id or handle of the message from which on everything is folded; what came
-                before it stays as it is.
-            up_to: Id or handle of the last message that is folded; what came after it stays.
+            budget: The budget of the messages for this call, in locally counted tokens, or a
+                share of their size, such as "50%".
+            force: Compact even if no trigger was passed, and right after another attempt, which
+                may have failed.
+            focus: The most important content to remember, in your own words.
+            start: Id or handle of the first message to fold; earlier ones are unchanged.
+            up_to: Id or handle of the last message to fold; later ones are unchanged.
 
         Returns:
             The receipt; unless its status is "compacted" nothing has changed.
@@ -240,53 +239,52 @@ class Session(SessionRunner):
 
     def estimate(self, prices: Prices | None = None) -> CostEstimate:
         """
-        Estimate what a compaction would cost now and when it would have paid; nothing is changed.
+        Estimate what a compaction would cost now, and when it would pay back; nothing changes.
 
         Args:
-            prices: Of the model that reads the view; default those of the catalogue.
+            prices: Prices of the model that reads the view; default is those of the catalogue.
         """
         return self._call(lambda: estimate(self._state, prices))
 
     def undo(self) -> Receipt | None:
         """
-        Take the last compaction back, durably, and return its receipt; None if there is none.
+        Undo the last compaction, durably, and return its receipt; None if there is none.
 
-        The view is again what it was before. No compaction is tried until a twentieth of the
-        window was appended.
+        The view is restored. No compaction is tried until a twentieth of the window was appended.
         """
         return self._call(lambda: undo(self._state))
 
     def pin(self, message: str) -> str:
-        """Keep a message, named by id or handle, in sight from now on, and return its id."""
+        """Keep a message, given by id or handle, in view from now on, and return its id."""
         return self._call(lambda: pin(self._state, message))
 
     def remember(self, text: str) -> None:
         """
-        Give the session memory a text of your own, durably, in place of what is prepared.
+        Set your own text for the session memory, durably, and discard the prepared compaction.
 
-        The next compaction that makes a snapshot puts it at its head, as it would the account of
-        a model, which is not called then; what the text lacks is quoted beside it. Until then it
-        waits, through pins and undoing too; undoing that compaction does not bring it back. What
-        only looks like a heading, a mark or a handle of Foldline is written as ordinary words.
+        The next snapshot starts with it, in place of the account of a model, which is then not
+        called; facts that the text lacks are quoted after it. Until then it is kept, also after
+        pins and undo; undoing that compaction does not restore it. Imitations of Foldline's
+        headings, marks and handles are written as ordinary words.
 
         Args:
-            text: What the model is to know; a new one replaces the last, "" takes it back.
+            text: What the model must know; a new text replaces the last, "" removes it.
 
         Raises:
-            InputError: It says nothing, or is longer than ``summary.share`` of the target.
+            InputError: It has no words, or is larger than ``summary.share`` of the target.
         """
         self._call(lambda: remember(self._state, text))
 
     def surround(self, *, system: str | None = None, tools: Iterable[Any] | None = None) -> None:
         """
-        Count another system prompt and other tools, where they are known only when sent.
+        Count another system prompt and other tools, if they are known only when sent.
 
         Args:
-            system: The system prompt that the next view is sent with.
-            tools: The tool schemas that it is sent with.
+            system: The system prompt of the next request.
+            tools: The tool schemas of the next request.
 
         Raises:
-            BudgetError: They leave nothing for messages; the budget is as it was.
+            BudgetError: They leave no room for messages; the budget is unchanged.
         """
         self._call(lambda: set_overhead(self._state, system, tools))
 
@@ -309,7 +307,7 @@ class Session(SessionRunner):
         See `foldline.recall.recall` for the arguments.
 
         Raises:
-            RecallError: The handle, the range, the pattern or the path names nothing.
+            RecallError: The handle, the range, the pattern or the path matches nothing.
         """
         access = {
             "query": query,
@@ -325,10 +323,10 @@ class Session(SessionRunner):
 
     def export(self, target: Target) -> int:
         """
-        Write the whole original transcript as JSON Lines and return how many messages it has.
+        Write the whole original transcript as JSON Lines and return the number of messages.
 
         Args:
-            target: A path, written whole or not at all, or a text file that is open for writing.
+            target: A path, which is written whole or not at all, or a text file open for writing.
         """
         return self._call(lambda: export(self._state.current_view.log, target))
 
@@ -348,7 +346,7 @@ class Session(SessionRunner):
 
 def _archive(path: str | os.PathLike[str] | None, key: str | None) -> Store:
     if path is None:
-        raise StoreError("A session needs a place.", hint="Give a path, or a store.")
+        raise StoreError("A session needs an archive.", hint="Give a path, or a store.")
     from foldline.stores.opening import open_store
 
     return open_store(os.fspath(path), key=key)

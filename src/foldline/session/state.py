@@ -1,8 +1,8 @@
 """
-What a session knows, and the one way in which it changes.
+The state of a session, and the one way in which it changes.
 
-A change is first recorded in the store and then shown. If anything goes wrong in between, the
-session is stale and reads itself again from the store before it does anything else.
+A change is first recorded in the store, then applied in memory. If anything fails in between, the
+session is stale, and is read again from the store before it is used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from foldline.session.hooks import Hooks
 from foldline.session.log import Log
 from foldline.session.memory import PreparedSlot, from_store, text_from_store
 from foldline.session.message_ids import MessageIds
-from foldline.session.throttle import CompactionThrottle, pressure
+from foldline.session.throttle import CompactionThrottle, measure_pressure
 from foldline.stores.protocol import Change, Store, StoredMessage, StoredSession
 from foldline.tokens.calibrate import Calibration
 from foldline.values.messages import Message
@@ -39,21 +39,21 @@ if TYPE_CHECKING:
 
 
 ANSWERED_WITHIN: Final = 20
-"""Among so many messages the model's last answer is looked for when a session is taken up."""
+"""Number of newest messages that are searched for the model's last answer on opening."""
 
 MOST_REPORTED: Final = 10**9
-"""Tokens of a request from which on a report is not believed: no window is that large."""
+"""Maximum reported usage, in tokens; a larger one is ignored: no window is that large."""
 
 
 @frozen
 class SessionSettings:
     """
-    What a session works with.
+    The settings of a session, and the objects that it uses.
 
-    ``clock`` returns seconds since 1970. ``by_format`` says that the provider whose rules count
-    media is the one of the wire format, once that is known. ``reader`` is who answers an Ask, None
-    when nobody does. ``model`` is the name of the model that reads the view, "" when unknown.
-    ``summarizer`` is who answers; ``owned_client`` is the same if it was made for this session.
+    ``clock`` returns seconds since 1970. ``by_format`` is True if the wire format, once it is
+    known, decides by which provider's rules media are counted. ``reader`` is the limits of the
+    summarizer, None without one. ``model`` is the name of the model that reads the view, "" if
+    unknown. ``owned_client`` is the summarizer if it was created for this session.
     """
 
     store: Store
@@ -75,9 +75,9 @@ class SessionState:
     One session in memory.
 
     Args:
-        setting: What it works with.
+        settings: Its settings.
         codec: Reads and writes its messages.
-        stored: What the store has of it.
+        stored: The session as loaded from the store.
     """
 
     def __init__(self, settings: SessionSettings, codec: Codec, stored: StoredSession) -> None:
@@ -105,13 +105,13 @@ class SessionState:
         with reading(self.name):
             self.codec.follow(self.known_dialect)
         if stored.messages:
-            self.show_again(stored)
+            self.rebuild_view(stored)
             with reading(self.name):
                 self.throttle.active = self._find_last_answer(stored)
         self._resume()
         self._remember(stored)
         self.level: Level = self.pressure.level
-        # Last: what an exception left half read is read again.
+        # Last: after an exception above, the session is read again.
         self.stale = False
 
     def _load(self) -> StoredSession:
@@ -119,12 +119,12 @@ class SessionState:
         if found is None or found.number != self.number:
             raise StoreError(
                 f"The session {self.name!r} is no longer in the store.",
-                hint="Open it again to go on with what has its name now.",
+                hint="Open it again to use the session that has its name now.",
             )
         return found
 
-    def show_again(self, stored: StoredSession | None = None) -> None:
-        """Show what the compactions in effect leave, beginning at what the newest showed."""
+    def rebuild_view(self, stored: StoredSession | None = None) -> None:
+        """Rebuild the view from the newest checkpoint and the later compactions in effect."""
         found = (stored or self._load()).checkpoint
         start = restore_checkpoint(self.current_view.log, found)
         self.checkpoint = -1 if found is None or start is None else found.number
@@ -134,14 +134,14 @@ class SessionState:
         return decode_stored(self.codec.dialect, item)
 
     def _find_last_answer(self, stored: StoredSession) -> float:
-        """Return when the model last answered, in seconds; where that is long ago, about when."""
+        """Return the time of the model's last answer, in seconds; an estimate if it is old."""
         for item in reversed(stored.messages[-ANSWERED_WITHIN:]):
             if self._read(item).role == "assistant":
                 return item.time
         return stored.messages[max(0, len(stored.messages) - ANSWERED_WITHIN)].time
 
     def _resume(self) -> None:
-        """Take up where the last process was: growth since the last attempt, reported usage."""
+        """Restore the growth since the last attempt, and the usage reported since."""
         attempt = self.history.attempt()
         start = attempt or 0
         late = self.current_view.log[start:]
@@ -155,7 +155,7 @@ class SessionState:
             self.observe(message, tokens, count)
 
     def _remember(self, stored: StoredSession) -> None:
-        """Take up the session memory, as long as exactly what it covers is shown."""
+        """Restore the session memory, if the messages it covers are in view."""
         self.prepared_slot.void(self.current_view.tokens)
         self.prepared_slot.text = text_from_store(stored.memory)
         if stored.memory is None or not self.settings.config.memory.enabled:
@@ -164,18 +164,18 @@ class SessionState:
         if found is not None:
             behind = list(self.current_view.counts.values())[len(found.prepared.covered) :]
             self.prepared_slot.put(found, sum(behind))
-            # Counted once now, so that it costs nothing when it is taken up.
+            # Counted now, so that the counts are cached when it is used.
             self.settings.counter.messages(edit.snapshot for edit in found.prepared.folds)
 
     def refresh(self) -> None:
-        """Read the session again from the store, if it was left half way."""
+        """Read the session again from the store, if it is stale."""
         if self.stale:
             self._restore(self._load())
 
     @contextmanager
     def record(self, change: Change) -> Iterator[None]:
         """
-        Record a change durably, then let the block show it.
+        Record a change durably, then run the block, which applies it in memory.
 
         Raises:
             StoreError: Nothing was recorded, and the block does not run.
@@ -195,14 +195,14 @@ class SessionState:
 
     def observe(self, message: Message, tokens: int, count: int) -> None:
         """
-        Learn from the usage that a provider reported with an answer.
+        Use the usage that a provider reported with an answer.
 
-        It counts only if the provider saw what is shown now: usage from before an edit is void.
+        It counts only if the provider saw the current view: usage from before an edit is ignored.
 
         Args:
             message: The answer.
-            tokens: What the shown messages take with it.
-            count: What it takes alone.
+            tokens: Size of the view, with the answer, in tokens.
+            count: Size of the answer, in tokens.
         """
         usage = message.usage
         if usage is None or message.role != "assistant":
@@ -217,11 +217,11 @@ class SessionState:
     @property
     def fill(self) -> int:
         """
-        What the shown messages take by the provider's own count, as far as it is known, in tokens.
+        Size of the view by the provider's own count, as far as it is known, in tokens.
 
-        That is the total of the last reported usage (the whole answer included, hidden reasoning
-        too: the next answer reports what of it was sent again), and what was appended since as
-        counted here, corrected by what earlier answers taught.
+        That is the total of the last reported usage (including the whole answer with its hidden
+        reasoning: the next answer reports how much of it was sent again), and the local count of
+        later messages, calibrated by earlier reports.
         """
         anchor, tokens = self.current_view.anchor, self.current_view.tokens
         if anchor is None:
@@ -230,14 +230,14 @@ class SessionState:
         return known + self.calibration.apply(tokens - anchor.tokens)
 
     def note_attempt(self) -> None:
-        """Note that a compaction was tried or taken back, so that the next one waits."""
+        """Record that a compaction was tried or undone, so that the next one waits."""
         self.throttle.note_attempt(self.fill <= self.settings.budget.limit)
 
     @property
     def pressure(self) -> Pressure:
-        """How full the window is, known in constant time."""
+        """How full the window is, computed in constant time."""
         settings = self.settings
-        return pressure(self.fill, settings.budget, settings.policy, settings.config)
+        return measure_pressure(self.fill, settings.budget, settings.policy, settings.config)
 
     def is_due(self) -> bool:
         """Return True if a compaction should be tried now, in constant time."""

@@ -1,4 +1,4 @@
-"""What a session has learned from its log, so that a compaction need not read that again."""
+"""Statistics of a session's log, kept so that a compaction need not read the log again."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from foldline.values.messages import Message
 from foldline.values.vocabulary import Vocabulary
 
 HORIZON: Final = 10_000
-"""So many of the newest messages count, and at most twice as many, beside what is shown."""
+"""Number of newest messages that count beside the view; up to twice as many are kept."""
 
 
 class SessionStatistics:
     """
-    Statistics of the log, and what it works with, up to date with every message.
+    Statistics of the log and its working set, updated with every message.
 
-    ``known`` is the position behind the last one.
+    ``known`` is the position after the last message.
 
     Args:
-        files: Names of the tools that touch files.
+        files: Names of the tools that access files.
     """
 
     def __init__(self, files: FileSettings) -> None:
@@ -33,28 +33,28 @@ class SessionStatistics:
 
     @property
     def is_stale(self) -> bool:
-        """Whether so much was learned that it had better be learned anew from what counts."""
+        """Whether so many messages were added that the statistics should be rebuilt."""
         return self._size > self._enough
 
     @classmethod
     def of(cls, log: Log, view_ids: Iterable[str], files: FileSettings) -> SessionStatistics:
         """
-        Read what is shown of a log, and its newest messages.
+        Build the statistics of the view and the newest messages of a log.
 
         Args:
             log: The log.
-            view_ids: Ids of what is shown.
-            files: Names of the tools that touch files.
+            view_ids: Ids of the messages in view.
+            files: Names of the tools that access files.
         """
         found = cls(files)
         for position, message in log.recent(HORIZON, view_ids):
             found.add(position, message)
-        # Where more than that is shown, all of it counts.
+        # A larger view counts as a whole.
         found._enough = max(found._enough, 2 * found._size)
         return found
 
     def add(self, position: int, message: Message) -> None:
-        """Take the next message of the log into account."""
+        """Add the next message of the log."""
         self.vocabulary.add(message)
         self.working.add(position, message)
         self.known = position + 1
@@ -62,27 +62,27 @@ class SessionStatistics:
 
 
 class BackgroundStatistics:
-    """What the worker beside the turns has learned; it catches up when it begins."""
+    """The statistics of the background worker, which are updated when it starts."""
 
     def __init__(self) -> None:
         self._log: Log | None = None
-        self._learned = SessionStatistics(FileSettings())
+        self._statistics = SessionStatistics(FileSettings())
 
     def vocabulary(self, log: Log, view_ids: Iterable[str]) -> Vocabulary:
         """
-        Return the statistics of a log as it is now.
+        Return the vocabulary of a log as it is now.
 
         Args:
             log: The log.
-            view_ids: Ids of what is shown.
+            view_ids: Ids of the messages in view.
         """
-        is_known = self._log is log and not self._learned.is_stale
-        self._log = None  # what breaks off in the middle is begun anew
+        is_known = self._log is log and not self._statistics.is_stale
+        self._log = None  # after an interruption, start again
         if not is_known:
-            self._learned = SessionStatistics.of(log, view_ids, FileSettings())
+            self._statistics = SessionStatistics.of(log, view_ids, FileSettings())
         else:
-            positions = range(self._learned.known, len(log))
+            positions = range(self._statistics.known, len(log))
             for position, message in zip(positions, log.at(positions), strict=True):
-                self._learned.add(position, message)
+                self._statistics.add(position, message)
         self._log = log
-        return self._learned.vocabulary
+        return self._statistics.vocabulary

@@ -1,4 +1,4 @@
-"""Whether the summarizer is called: one that failed several times in a row has a pause."""
+"""The circuit breaker of the summarizer: after several failures in a row, it is not called."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from foldline.session.batches import Batch
 from foldline.session.state import SessionState
 
 
-def breaker(state: SessionState) -> Breaker:
+def restore_breaker(state: SessionState) -> Breaker:
     """
-    Return what the receipts of a session say about its summarizer.
+    Derive the state of the breaker from the receipts of a session.
 
-    Nothing else is kept for it, so that a restart changes nothing. It closes by success, and is
-    half-open after a time; when another policy or model is used, at once.
+    It has no other state, so that a restart changes nothing. It closes after a success, and is
+    half-open after a time, or at once when another policy or model is used.
     """
     outcomes = list[tuple[bool, Batch]]()
     for batch in reversed(state.history.batches):
@@ -22,7 +22,7 @@ def breaker(state: SessionState) -> Breaker:
         if usable is not None:
             outcomes.append((usable, batch))
         if usable:
-            break  # A success closes it, whatever came before.
+            break  # A success closes it; earlier receipts do not matter.
     found = state.settings.config.breaker.closed()
     for usable, batch in reversed(outcomes):
         found = found.after(usable, batch.time)
@@ -32,7 +32,7 @@ def breaker(state: SessionState) -> Breaker:
 
 
 def was_usable(receipt: Receipt) -> bool | None:
-    """Return True if the answers of a model were usable; None when no model was called."""
+    """Return whether the answers of a model were usable; None if no model was called."""
     if not receipt.spent.attempts:
         return None
     fell_back = any(rung.outcome == "fallback" for rung in receipt.rungs)
@@ -47,14 +47,14 @@ def _is_other(state: SessionState, receipt: Receipt) -> bool:
 
 
 def summarizer_now(state: SessionState) -> tuple[ModelLimits | None, str]:
-    """Return the summarizer to call now; where it is paused, None and why."""
+    """Return the summarizer to call now; if it is paused, None and the reason."""
     reader, now = state.settings.reader, state.settings.clock()
     if reader is None:
         return None, ""
-    found = breaker(state)
+    found = restore_breaker(state)
     if found.allows(now):
         return reader, ""
     return None, (
-        f"The summarizer was not called: the last {found.failures} compactions got nothing usable "
-        f"from it. It is called again in {found.wait(now):.0f} seconds."
+        f"The summarizer was not called: its answers for the last {found.failures} compactions "
+        f"were not usable. It is called again in {found.wait(now):.0f} seconds."
     )

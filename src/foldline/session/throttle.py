@@ -1,4 +1,4 @@
-"""When a compaction is due: how full the window is, and how long to wait after an attempt."""
+"""When a compaction is due: the pressure on the window, and the wait after an attempt."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from foldline.engine.events import Level, Pressure
 @dataclass(slots=True)
 class CompactionThrottle:
     """
-    What happened since the last attempt.
+    The state since the last attempt at a compaction.
 
     ``grown`` is how many tokens were appended since, None before the first attempt; ``fitted``
-    tells whether the view was within its limit after it. ``active`` is when the model last
-    read the view, in seconds. ``rules`` are the numbers that this is judged by.
+    is True if the view was within its limit after it. ``active`` is when the model last
+    read the view, in seconds. ``rules`` are the settings.
     """
 
     grown: int | None = None
@@ -26,21 +26,21 @@ class CompactionThrottle:
     rules: Pacing = field(default_factory=Pacing)
 
     def grow(self, tokens: int) -> None:
-        """Note that a message of so many tokens was appended."""
+        """Count the tokens of an appended message."""
         if self.grown is not None:
             self.grown += tokens
 
     def note_attempt(self, fitted: bool, grown: int = 0) -> None:
-        """Note an attempt, whether the view fitted after it, and what was appended since."""
+        """Record an attempt, whether the view fitted after it, and the tokens appended since."""
         self.grown, self.fitted = grown, fitted
 
     def holds(self, budget: Budget, tokens: int) -> bool:
         """
-        Return True if an automatic attempt has to wait.
+        Return True if an automatic attempt must wait.
 
-        It waits until the window has grown by ``rules.growth``, whatever the last one gave: one
-        that freed nothing will not free more a message later, and one that just worked is not
-        repeated. Only a view that has passed its limit since does not wait.
+        It waits until the window has grown by ``rules.growth``, after a failure and a success
+        alike: an attempt that freed nothing will not free more one message later, and a successful
+        one is not repeated. Only a view that has exceeded its limit since does not wait.
         """
         if self.grown is None or self.grown >= self.rules.growth * budget.scale:
             return False
@@ -55,19 +55,19 @@ LEVELS: tuple[Level, ...] = ("calm", "warn", "due", "over")
 
 
 def acts_at(policy: Policy) -> float:
-    """Return the fraction at which a policy does its most, short of its last resort."""
+    """Return the highest trigger of a policy, except for its last resort."""
     return max((rung.trigger for rung in policy.rungs if rung.trigger < 1), default=1.0)
 
 
-def pressure(fill: int, budget: Budget, policy: Policy, config: Config) -> Pressure:
+def measure_pressure(fill: int, budget: Budget, policy: Policy, config: Config) -> Pressure:
     """
-    Tell how full the window is, in constant time.
+    Return how full the window is, in constant time.
 
     Args:
-        fill: What the messages take, in the provider's tokens.
-        budget: What they may take.
-        policy: Says when a compaction is due; the warning comes before that, however early it is.
-        config: Says how long before.
+        fill: Size of the messages, in the provider's tokens.
+        budget: The budget of the messages.
+        policy: The policy, with its triggers; the warning always comes before them.
+        config: The configuration, with the threshold of the warning.
     """
     at = config.thresholds
     acts = acts_at(policy)

@@ -1,4 +1,4 @@
-"""What a user changes: a compaction taken back, a message pinned, a text to be remembered."""
+"""Changes by the user: undoing a compaction, pinning a message, setting a text to remember."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from foldline.stores.protocol import Change
 from foldline.summary.cleanup import neutralize
 
 LONGEST = 400_000
-"""Characters that a text may have; a longer one is not even counted."""
+"""Maximum length of a text, in characters; a longer one is not even counted."""
 
 
-def _void(state: SessionState, text: str, **what: Any) -> Change:
-    """Return a change after which nothing prepared holds, but the user's own text."""
+def _discard_prepared(state: SessionState, text: str, **fields: Any) -> Change:
+    """Return a change that discards the prepared compaction, and keeps the user's own text."""
     at = len(state.current_view.log)
     memory = text_to_store(text, at, state.generation, state.settings.clock())
-    return Change(at=at, memory=memory, forgets=True, **what)
+    return Change(at=at, memory=memory, forgets=True, **fields)
 
 
 def undo(state: SessionState) -> Receipt | None:
     """
-    Take the last compaction back, durably.
+    Undo the last compaction, durably.
 
     Cuts that were made when giant tool outputs were recorded stay.
 
     Returns:
-        Its receipt; None when no compaction is in effect.
+        Its receipt; None if no compaction is in effect.
 
     Raises:
-        FoldlineError: A hook called it off.
+        FoldlineError: A hook cancelled the undo.
     """
     batch = state.history.last()
     if batch is None:
@@ -44,9 +44,10 @@ def undo(state: SessionState) -> Receipt | None:
     with watch_compaction(state, "undo") as watch:
         if watch.refusal is not None:
             raise FoldlineError(f"The compaction was not undone: {watch.refusal}.")
-        with state.record(_void(state, state.prepared_slot.text, undone=batch.number)):
+        change = _discard_prepared(state, state.prepared_slot.text, undone=batch.number)
+        with state.record(change):
             state.history.undo(batch.number, at)
-            state.show_again()
+            state.rebuild_view()
             state.prepared_slot.void(state.current_view.tokens)
             # Otherwise the next view would make the same compaction again.
             state.note_attempt()
@@ -56,11 +57,11 @@ def undo(state: SessionState) -> Receipt | None:
 
 def pin(state: SessionState, handle: str) -> str:
     """
-    Keep a message in sight from now on, durably.
+    Keep a message in view from now on, durably.
 
     Args:
         state: The session.
-        handle: Its id or handle. One that a compaction has already removed is not brought back.
+        handle: Its id or handle. A message already removed by a compaction is not restored.
 
     Returns:
         Its id.
@@ -70,7 +71,7 @@ def pin(state: SessionState, handle: str) -> str:
     """
     number = resolve(handle, Holdings(state.current_view.originals).first_seen()).id
     if not state.current_view.originals[number].pinned:
-        with state.record(_void(state, state.prepared_slot.text, pinned=number)):
+        with state.record(_discard_prepared(state, state.prepared_slot.text, pinned=number)):
             state.current_view.pin(number)
             state.prepared_slot.void(state.current_view.tokens)
     return number
@@ -78,23 +79,23 @@ def pin(state: SessionState, handle: str) -> str:
 
 def remember(state: SessionState, text: str) -> None:
     """
-    Let the next compaction begin its snapshot with a text; what was prepared no longer holds.
+    Set the text that starts the next snapshot, and discard the prepared compaction.
 
     Args:
         state: The session.
-        text: What it says; "" takes it back.
+        text: The text; "" removes it.
 
     Raises:
-        InputError: It says nothing, or takes more than an account may.
+        InputError: The text has no words, or is larger than an account may be.
     """
     kept = _check_text(state, text) if text.strip() else ""
-    with state.record(_void(state, kept, time=state.settings.clock())):
+    with state.record(_discard_prepared(state, kept, time=state.settings.clock())):
         state.prepared_slot.void(state.current_view.tokens)
         state.prepared_slot.text = kept
 
 
 def _check_text(state: SessionState, text: str) -> str:
-    """Return a text without what could pass for Foldline's own; handles are checked when used."""
+    """Return a text without imitations of Foldline's marks; handles are checked when used."""
     settings = state.settings
     most = round(settings.config.summary.share * settings.budget.target)
     if len(text) <= LONGEST:
@@ -103,10 +104,10 @@ def _check_text(state: SessionState, text: str) -> str:
         if size <= most:
             if any(sign.isalnum() for sign in kept):
                 return kept
-            raise InputError("The text for the session memory says nothing")
+            raise InputError("The text for the session memory has no words")
     else:
         size = len(text) // 4
     raise InputError(
-        f"The text for the session memory takes about {size:,} tokens, and has room for {most:,}",
+        f"The text for the session memory takes about {size:,} tokens; the maximum is {most:,}",
         hint="Shorten it, or raise summary.share or the target of a compaction.",
     )

@@ -1,8 +1,8 @@
 """
-One configuration from five places, and from which of them each setting comes.
+Loading of the configuration from five sources, with the origin of each setting.
 
-An argument beats the environment, that the file of the project, that the file of the user, and
-that the default. ``scenario`` names the settings that all of them start from.
+In order of precedence: arguments, the environment, the project's file, the user's file, the
+defaults. ``scenario`` names a set of settings that replaces the defaults.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ENVIRONMENT: Final = "environment"
 @frozen
 class Settings:
     """
-    A configuration, and where each setting comes from.
+    A configuration, and the origin of each setting.
 
     ``origins`` maps the dotted key of every setting to "default", "scenario NAME", the path of a
     file, the name of an environment variable, or "argument".
@@ -55,17 +55,17 @@ def load(
     environ: Mapping[str, str] | None = None,
 ) -> Settings:
     """
-    Load the settings that hold in a folder.
+    Load the settings in effect in a folder.
 
     Args:
-        arguments: Settings that beat all others: dotted keys, or tables as in a file.
-        start: The folder where the search for the project's file begins; default the working
+        arguments: Settings with the highest precedence: dotted keys, or tables as in a file.
+        start: The folder where the search for the project's file starts; default the working
             directory.
         environ: The environment; default that of this process.
 
     Raises:
         InputError: A file cannot be read.
-        BudgetError: A setting is unknown or makes no sense; the error says where it stands.
+        BudgetError: A setting is unknown or invalid; the error names its origin.
     """
     world = os.environ if environ is None else environ
     folder = Path.cwd() if start is None else Path(start)
@@ -88,24 +88,24 @@ def load(
 
 def load_config(**arguments: Any) -> Config:
     """
-    Return the configuration that holds here, by arguments, environment, project and user.
+    Return the configuration in effect here, from arguments, environment, project and user.
 
     Args:
-        **arguments: Settings that beat all others, such as ``thresholds={"act_at": 0.7}``.
+        **arguments: Settings with the highest precedence, such as ``thresholds={"act_at": 0.7}``.
 
     Raises:
         InputError: A file cannot be read.
-        BudgetError: A setting is unknown or makes no sense; the error says where it stands.
+        BudgetError: A setting is unknown or invalid; the error names its origin.
     """
     return load(arguments).config
 
 
 Layer: TypeAlias = tuple[str, dict[str, Any]]
-"""Where settings stand, and their values by dotted keys."""
+"""An origin of settings, and their values by dotted keys."""
 
 
 def _scenario(layers: list[Layer]) -> list[Layer]:
-    """Take the scenario out of what is set; the last one counts, and lies below everything."""
+    """Return the layers with the scenario as the lowest one; the last setting of it wins."""
     found = [(given.pop(SCENARIO), place) for place, given in layers if SCENARIO in given]
     if not found:
         return []
@@ -118,7 +118,7 @@ def _scenario(layers: list[Layer]) -> list[Layer]:
 
 
 def _unknown_setting(key: str, place: str, known: list[str]) -> BudgetError:
-    """Return the error for a key that names no setting, with the one that may have been meant."""
+    """Return the error for an unknown key, with a similar known one."""
     last = {name.rpartition(".")[2]: name for name in known}
     near = suggest_name(key, known) or suggest_name(key.rpartition(".")[2], last)
     hint = f"{near}'foldline config show' lists all of them."

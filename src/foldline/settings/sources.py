@@ -1,4 +1,4 @@
-"""Where settings come from: the environment, TOML files, and files with templates."""
+"""Sources of settings: the environment, TOML files, and template files."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from foldline.core.summary_settings import LONGEST_TEMPLATE, TEMPLATE_NAMES, is_
 from foldline.errors import BudgetError, InputError, StoreError
 
 HOME: Final = "FOLDLINE_HOME"
-"""The environment variable that names a folder for everything."""
+"""The environment variable that names a folder for data and settings."""
 
 
 def data_folder(environ: Mapping[str, str] | None = None) -> Path:
-    """Return where content is kept."""
+    """Return the folder of stored content."""
     return _home(environ) or _platform_data_folder()
 
 
 def config_folder(environ: Mapping[str, str] | None = None) -> Path:
-    """Return where the settings of the user are."""
+    """Return the folder of the user's settings."""
     return _home(environ) or _platform_config_folder()
 
 
@@ -46,15 +46,15 @@ def _platform_config_folder() -> Path:
 
 def make_folder(folder: Path) -> Path:
     """
-    Make a folder that only its owner reads, with those above it, and return it.
+    Create a folder readable only by its owner, with its parents, and return it.
 
     Raises:
-        StoreError: It cannot be made.
+        StoreError: It cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+        raise StoreError(f"The folder {folder} cannot be created: {error.strerror}.") from error
     return folder
 
 
@@ -70,7 +70,7 @@ NO_SETTINGS: Final = (
     "FOLDLINE_SERVE_TOKEN",
     "FOLDLINE_TOKEN",
 )
-"""Variables of Foldline that mean something else."""
+"""Variables of Foldline that are not settings."""
 
 _SWITCH: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -82,10 +82,10 @@ def variable(key: str) -> str:
 
 def environment_settings(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     """
-    Yield what the environment says, by dotted keys; unknown ones too.
+    Yield the settings of the environment by dotted keys, including unknown ones.
 
     Raises:
-        BudgetError: A value is not of the type of its setting.
+        BudgetError: A value does not have the type of its setting.
     """
     known = {leaf.key: leaf for leaf in leaves(Config)}
     for name in sorted(environ):
@@ -98,15 +98,15 @@ def environment_settings(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]
 
 def read_text(leaf: Leaf, text: str, what: str) -> Any:
     """
-    Read a text as what its setting is.
+    Parse the text of a setting's value.
 
     Args:
         leaf: The setting.
-        text: Its value as people write it; lists have commas between their items.
-        what: What errors call it; they do not repeat the text, it may be anything.
+        text: The value as text; items of lists are separated by commas.
+        what: Its name in errors, which do not repeat the text, as it may hold a secret.
 
     Raises:
-        BudgetError: It is of another type.
+        BudgetError: It has another type.
     """
     kind, may_be_none = optional(leaf.type)
     word = text.strip()
@@ -129,21 +129,21 @@ IN_PROJECT: Final = "in it, or set it in your own settings or in the program."
 KEY: Final = "summary.template"
 
 SUFFIXES: Final = (".md", ".txt")
-"""How the name of a file ends in settings, where a text may stand instead."""
+"""Suffixes of a file name in a setting that may also be literal text."""
 
 
 def resolve_template(value: object, folder: Path, *, inside: bool = False) -> object:
     """
-    Return the template that a setting means: what it says, or what the file holds that it names.
+    Return the template of a setting: its text, or the content of the file that it names.
 
     Args:
         value: The name of a template, the text of one, or the name of a file.
-        folder: Where that file is looked for.
-        inside: Whether it has to lie in the folder, as where the setting came with foreign code.
+        folder: The folder that a relative file name refers to.
+        inside: Whether the file must be in the folder, as for settings of foreign code.
 
     Raises:
-        InputError: The file is missing, too large or holds no text.
-        BudgetError: It lies outside of the folder.
+        InputError: The file is missing, too large or not text.
+        BudgetError: It is outside of the folder.
     """
     if not isinstance(value, str) or not value.endswith(SUFFIXES) or not value.isprintable():
         return value
@@ -161,7 +161,7 @@ def read_template(path: Path) -> str:
     Read a template from a file.
 
     Raises:
-        InputError: The file is missing, too large or holds no text.
+        InputError: The file is missing, too large or not text.
     """
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -180,26 +180,26 @@ FILE: Final = "foldline.toml"
 PYPROJECT: Final = "pyproject.toml"
 
 LARGEST: Final = 1 << 20
-"""A file with settings is no larger than this, in bytes."""
+"""Maximum size of a settings file, in bytes."""
 
 HIGHEST: Final = 100
-"""Folders in which a file of the project is looked for: where a program runs, and above."""
+"""Maximum number of folders searched for the project's file, upwards from the start."""
 
 DEEPEST: Final = 4
-"""Tables in tables that are looked into; no setting lies deeper."""
+"""Maximum depth of nested tables; no setting is deeper."""
 
 ROOT: Final = "files.root"
 
 USERS: Final = ("summarizer", "limits.usd", "files.never")
-"""What only the user decides: who is paid, how much, and which files stay private."""
+"""Settings reserved to the user: payees, spending limits, and private files."""
 
 
 def file_settings(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """
-    Yield what the file of the user says, then what that of the project says.
+    Yield the settings of the user's file, then those of the project's.
 
     Args:
-        start: The folder where the search begins.
+        start: The folder where the search starts.
         environ: The environment.
 
     Returns:
@@ -207,7 +207,8 @@ def file_settings(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str
 
     Raises:
         InputError: A file cannot be read.
-        BudgetError: The file of a project wants files from elsewhere, or decides for the user.
+        BudgetError: The project's file names files outside of it, or sets what is reserved to the
+            user.
     """
     user = config_folder(environ) / FILE
     if user.is_file():
@@ -222,7 +223,7 @@ def file_settings(start: Path, environ: Mapping[str, str]) -> Iterator[tuple[str
 
 
 def with_template(values: dict[str, Any], folder: Path, *, inside: bool = False) -> dict[str, Any]:
-    """Return settings with the template that they mean; see `resolve_template`."""
+    """Return settings with their template resolved; see `resolve_template`."""
     if KEY in values:
         values[KEY] = resolve_template(values[KEY], folder, inside=inside)
     return values
@@ -234,7 +235,7 @@ def flatten(table: Mapping[str, Any], place: str, within: str = "") -> dict[str,
 
     Args:
         table: Values, and tables of them.
-        place: Where it stands, for errors.
+        place: Its origin, for errors.
         within: The key of the table itself.
 
     Raises:
@@ -253,7 +254,7 @@ def flatten(table: Mapping[str, Any], place: str, within: str = "") -> dict[str,
 
 
 def _project(start: Path) -> Path | None:
-    """Find the nearest file with settings, in a folder or above it."""
+    """Find the nearest settings file, in a folder or above it."""
     folder = start.absolute()
     for place in (folder, *folder.parents)[:HIGHEST]:
         own, project = place / FILE, place / PYPROJECT
@@ -280,19 +281,19 @@ def _table(path: Path) -> dict[str, Any]:
 
 
 def _check_user_settings(file: Path, values: Mapping[str, Any]) -> None:
-    """Refuse what a file that came with foreign code must not decide."""
+    """Reject settings that a file which came with foreign code must not set."""
     for key in USERS:
         if key in values:
             hint = "Set it in your own settings, in the environment, or in the program."
-            why = f"{key} in {file} is for the user to decide, not for a project."
+            why = f"{key} in {file} can be set only by the user, not by a project."
             raise BudgetError(why, hint=hint)
 
 
 def _inside(file: Path, root: str) -> str:
-    """Return the directory that a project names; it came with the code, so it must lie in it."""
+    """Return the directory that a project names, which must be inside the project."""
     folder = file.parent.resolve()
     directory = (folder / root).resolve()
     if not directory.is_relative_to(folder):
-        why = f"{ROOT} in {file} lies outside of the project."
+        why = f"{ROOT} in {file} is outside of the project."
         raise BudgetError(why, hint=f"Name a folder {IN_PROJECT}")
     return str(directory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from foldline.lazy import lazy_pattern
@@ -11,32 +12,40 @@ from foldline.snapshot.statements import COLONS
 SENTENCE: Final = 240
 """Characters of the longest sentence that is nothing but an announcement."""
 
-_OPENING = (
-    r"(?:(?:now|ok(?:ay)?|good|great|perfect|excellent|next|first|alright|so|then|and|wait|hmm"
-    r"|finally|again)\b[,.!: ]{0,4}){0,6}"
+_OPENINGS: Final = frozenset(
+    (
+        *("now", "ok", "okay", "good", "great", "perfect", "excellent", "next", "first"),
+        *("alright", "so", "then", "and", "wait", "hmm", "finally", "again"),
+    )
 )
-_GOING = (
-    r"(?:let me|let's|let us|i'll|i will|i'm going to|i am going to|i need to|i should|i want to"
-    r"|we need to|we should|now i)"
+"""Words before an announcement, up to `MOST_OPENINGS` of them."""
+
+MOST_OPENINGS: Final = 6
+
+_GOING: Final = (
+    *("let me", "let's", "let us", "i'll", "i will", "i'm going to", "i am going to"),
+    *("i need to", "i should", "i want to", "we need to", "we should", "now i"),
 )
-_LOOKS = (
-    r"(?:look|check|read|run|open|search|inspect|see|try|verify|examine|find|view|explore|test"
-    r"|grab|pull|start|begin|take a look|go|understand|analy[sz]e|investigate|review|proceed"
-    r"|continue)\b"
+_NEXT: Final = (
+    *_GOING,
+    *("looking ", "checking ", "reading ", "running ", "searching ", "trying ", "opening "),
 )
-_ANNOUNCES = lazy_pattern(
-    rf"{_OPENING}(?:{_GOING}|i (?:now |also |first |then )?{_LOOKS}"
-    r"|(?:looking|checking|reading|running|searching|trying|opening) )",
-    re.IGNORECASE,
+_ADVERBS: Final = frozenset(("now", "also", "first", "then"))
+_MORE_ADVERBS: Final = _ADVERBS | {"just", "quickly"}
+_LOOKS: Final = frozenset(
+    (
+        *("look", "check", "read", "run", "open", "search", "inspect", "see", "try", "verify"),
+        *("examine", "find", "view", "explore", "test", "grab", "pull", "start", "begin"),
+        *("take a look", "go", "understand", "analyse", "analyze", "investigate", "review"),
+        *("proceed", "continue"),
+    )
 )
-_LOOKING = lazy_pattern(
-    rf"{_OPENING}(?:{_GOING} |i )(?:now |also |first |then |just |quickly )?{_LOOKS}",
-    re.IGNORECASE,
-)
+_WORD = lazy_pattern(r"(take a look\b|\w+)[,.!: ]{0,4}")
 _BESIDE = lazy_pattern(r"[^.!?]{0,160}, (?:let's|let me|i'll) ", re.IGNORECASE)
 _STEP = lazy_pattern(r"[*# ]{0,8}(?:step|phase) \d{1,3}\b[^\n]*", re.IGNORECASE)
 _COURTESY = lazy_pattern(
-    rf"{_OPENING}(?:i apologi[sz]e|my apologies|sorry|thank you|thanks"
+    r"(?:(?:now|ok(?:ay)?|good|great|perfect|excellent|next|first|alright|so|then|and|wait|hmm"
+    r"|finally|again)\b[,.!: ]{0,4}){0,6}(?:i apologi[sz]e|my apologies|sorry|thank you|thanks"
     r"|you're (?:absolutely )?right|got it|sure|of course|certainly|absolutely)?"
     r"\b[^.!?\n]{0,60}[.!]?\Z",
     re.IGNORECASE,
@@ -70,7 +79,7 @@ def announces(statement: str) -> bool:
         return False
     if statement.endswith(COLONS):
         return True  # What it announces is a call, which has a row of its own.
-    return _ANNOUNCES.match(statement) is not None or _STEP.fullmatch(statement) is not None
+    return _says_next(_beginnings(statement)) or _STEP.fullmatch(statement) is not None
 
 
 def is_chatter(sentence: str) -> bool:
@@ -78,13 +87,47 @@ def is_chatter(sentence: str) -> bool:
     sentence = sentence.replace("’", "'")
     if len(sentence) > SENTENCE:
         return False
-    if _LOOKING.match(sentence) or _NOTHING.fullmatch(sentence):
+    beginnings = _beginnings(sentence)
+    if _says_where_it_looks(beginnings) or _NOTHING.fullmatch(sentence):
         return True
     if _tells(sentence):
         return False
-    if _ANNOUNCES.match(sentence) or _BESIDE.match(sentence):
+    if _says_next(beginnings) or _BESIDE.match(sentence):
         return True
     return _OPENS.match(sentence) is not None and _COURTESY.match(sentence) is not None
+
+
+def _says_next(beginnings: Sequence[str]) -> bool:
+    return any(
+        rest.startswith(_NEXT) or (rest.startswith("i ") and _looks(rest[2:], _ADVERBS))
+        for rest in beginnings
+    )
+
+
+def _says_where_it_looks(beginnings: Sequence[str]) -> bool:
+    return any(
+        rest.startswith(f"{going} ") and _looks(rest[len(going) + 1 :], _MORE_ADVERBS)
+        for rest in beginnings
+        for going in ("i", *_GOING)
+    )
+
+
+def _beginnings(sentence: str) -> list[str]:
+    """Return a sentence in lower case, and what stands behind each of its opening words."""
+    rests = [sentence.lower()]
+    while len(rests) <= MOST_OPENINGS:
+        opening = _WORD.match(rests[-1])
+        if opening is None or opening[1] not in _OPENINGS:
+            break
+        rests.append(rests[-1][opening.end() :])
+    return rests
+
+
+def _looks(text: str, adverbs: frozenset[str]) -> bool:
+    """Return True if a text begins with a word for looking, perhaps behind an adverb."""
+    adverb, _, behind = text.partition(" ")
+    word = _WORD.match(behind if adverb in adverbs else text)
+    return word is not None and word[1] in _LOOKS
 
 
 def _tells(sentence: str) -> bool:

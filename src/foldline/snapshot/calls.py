@@ -63,6 +63,9 @@ ENTRIES: Final = 40
 SHORT_HEREDOC: Final = 60
 """Characters from which on a text that is fed to a program is left out."""
 
+UNFINISHED: Final = (*"\\|&;({[,:)）", " do", " then", " else")
+"""How a line of a command ends that nothing parts from the next one."""
+
 DEPTH: Final = 6
 """How deep arguments are looked at."""
 
@@ -211,7 +214,11 @@ def _count_same(lines: Sequence[str], others: Sequence[str], most: int) -> int:
 
 
 def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:
-    """Write a command with the length of the texts that it feeds to programs in their place."""
+    """
+    Write a command with the length of the texts that it feeds to programs in their place.
+
+    Its lines end with what parts them where they stand in one line.
+    """
     pieces: list[str] = []
     place = 0
     for start, end in heredocs(command):
@@ -220,7 +227,15 @@ def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:
         fed = command[start:end] if short else f" … {_size(phrases.lines, lines)}"
         pieces += (command[place:start], fed)
         place = end
-    return "".join((*pieces, command[place:]))
+    text = "".join((*pieces, command[place:]))
+    *before, last = text.rstrip().split("\n")
+    return "\n".join((*map(_with_end, before), last)) + text[len(text.rstrip()) :]
+
+
+def _with_end(line: str) -> str:
+    """Return a line of a command with the sign that parts it from the next one."""
+    line = line.rstrip()
+    return line.removesuffix("\\") if not line or line.endswith(UNFINISHED) else f"{line};"
 
 
 def _text(value: Any, depth: int = DEPTH) -> str:

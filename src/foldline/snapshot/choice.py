@@ -1,7 +1,5 @@
 """Choice: the statements that tell most together, in the order of what each adds to the others."""
 
-from __future__ import annotations
-
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -59,7 +57,7 @@ class Ranking:
         self._ends.extend([end for _, end in slices])
 
     @property
-    def order(self) -> array[int]:
+    def order(self) -> "array[int]":
         """The numbers of all statements in their order."""
         if len(self._order) < len(self.densities):
             numbers = range(len(self.densities) - 1, -1, -1)
@@ -132,7 +130,7 @@ class _Candidate(NamedTuple):
     rank: int
     judged: int
     words: int
-    rest: array[int]
+    rest: Sequence[int]
 
 
 class Choice:
@@ -168,7 +166,7 @@ class Choice:
         self._next = 0
         self._waiting: list[_Candidate] = []
 
-    def within(self, space: float) -> array[int]:
+    def within(self, space: float) -> "array[int]":
         """
         Choose what fits into a space.
 

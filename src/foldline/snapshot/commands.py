@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile, pairwise
 from typing import Any, Final
 
 from foldline.lazy import lazy_pattern
+from foldline.values.messages import ToolCall
 
 COMMANDS: Final = ("command", "cmd")
 """Arguments that are commands of a shell."""
@@ -51,13 +51,25 @@ _SHELL_OPTION = lazy_pattern("-[a-z]{0,4}c")
 _CHAIN = lazy_pattern(r"[|;\n]|(?<![&>])&(?![&>])")
 _RUN_BY = lazy_pattern(
     r"(?:^|(?<=&& )|(?<=; ))"
-    r"(?:(?:time|nice|timeout (?:-k \S{1,9} |-\S{1,20} )?\d{1,6}[smhd]?) +)+"
+    r"(?:(?:time|nice|timeout (?:-k \S{1,9} |-\S{1,20} )?\d{1,6}[smhd]?"
+    r"|uv run|poetry run|python[\d.]{0,5} -m(?= pytest\b)) +)+"
 )
+_VERBOSITY = lazy_pattern(r" -(?:[qvsx]{1,4}|-tb=\w{1,9}|-no-header)(?=\s|\Z)")
+"""How much pytest prints, which is no part of what it runs."""
+
 _MESSAGE = lazy_pattern(r" (?:-a?m|--message)[ =]?_++")
 _CUT_BY = lazy_pattern(
     r"(?:(?:\|&?\s*+(?:tail|head|cat|less|tee)\b[^|;&<>()`\n]*+|"
     r"\d?>&\d|[\d&]?>>?\s?[^\s|;&<>()`]{1,200}+)\s*+)++"
 )
+
+
+def arguments_of(call: ToolCall) -> Any:
+    """Return call arguments as a value; None when they are not JSON."""
+    try:
+        return json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return None
 
 
 def command_of(arguments: Any) -> str:
@@ -83,6 +95,8 @@ def join_command(given: Any) -> str:
     if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
         return ""
     is_shell = len(given) > 1 and _SHELL_OPTION.fullmatch(given[-2]) is not None
+    import shlex  # few tools take a command as a list
+
     return given[-1] if is_shell else shlex.join(given)
 
 
@@ -121,7 +135,10 @@ def run_key(command: str) -> str:
     end = cuts[0].start() if cuts else len(command)
     left_out = [*_RUN_BY.finditer(masked, 0, end)]
     if "git commit" in masked:
-        left_out = sorted((*left_out, *_MESSAGE.finditer(masked, 0, end)), key=re.Match.start)
+        left_out += _MESSAGE.finditer(masked, 0, end)
+    if "pytest" in masked:
+        left_out += _VERBOSITY.finditer(masked, 0, end)
+    left_out.sort(key=re.Match.start)
     pieces, start = [], 0
     for piece in left_out:
         pieces.append(command[start : piece.start()])

@@ -23,9 +23,7 @@ from foldline.snapshot.choice import Choice, Ranking
 from foldline.snapshot.cues import likely_names
 from foldline.snapshot.densities import Densities
 from foldline.snapshot.format import SnapshotRow, header, render, snapshot_id
-from foldline.snapshot.line_scoring import condense_text, offers
 from foldline.snapshot.phrases import ENGLISH, Phrases
-from foldline.snapshot.query import Query
 from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.sources import HistoryReading, SourceText, read
 from foldline.snapshot.state import SnapshotState, state
@@ -128,7 +126,7 @@ class _Composer:
         self.title = titles.OWN_ACCOUNT if context.account else titles.ACCOUNT
         self.state = SnapshotState(())
         self.judge = Judge(view.names, Focus.of(context.focus))
-        self.query = Query.of(view.messages, context.focus)
+        self.focus = context.focus
         self.sources = sorted(reading.sources, key=lambda source: (source.step, source.place))
         self.sizes: dict[int, float] = defaultdict(float)
         for source in self.sources:
@@ -173,8 +171,13 @@ class _Composer:
         self, number: int, share: float
     ) -> tuple[list[Slice], Mapping[int, float]]:
         """Take a large output apart by its kind, and look in it for what the user asks."""
+        # Imported here: few histories hold such an output.
+        from foldline.snapshot.line_scoring import condense_text, offers
+        from foldline.snapshot.query import Query
+
         source = self.sources[number]
-        offered = offers(condense_text(source.text), self.query, share)
+        query = Query.of(self.view.messages, self.focus)
+        offered = offers(condense_text(source.text), query, share)
         self.sources[number] = replace(source, text="\n".join(offered.lines))
         ends = list(accumulate(len(line) + 1 for line in offered.lines))
         slices = [

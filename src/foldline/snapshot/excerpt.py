@@ -11,7 +11,7 @@ from foldline.frozen import frozen
 from foldline.outputs.condensed import Condensed
 from foldline.outputs.source_code import CODE
 from foldline.outputs.verdict import failing_note, first_failure, is_failure
-from foldline.relevance.alarms import alarming
+from foldline.relevance.alarms import find_alarms
 from foldline.relevance.names import blank_separators, mentions
 from foldline.snapshot.line_scoring import Offered, condense_text, offers
 from foldline.snapshot.query import Query
@@ -239,7 +239,7 @@ def _choose_lines(
         line if number in offered.whole else line[:LONGEST]
         for number, line in enumerate(offered.lines)
     ]
-    alarms = alarming(lines) if alarmed else set[int]()
+    alarms = find_alarms(lines) if alarmed else set[int]()
     named = _score_names(lines, values)
     ranked = sorted(
         (

@@ -1,4 +1,4 @@
-"""Facts read off a conversation without a model: files touched, the plan, what is still broken."""
+"""Facts read off a conversation without a model: the plan, and what is still broken."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from foldline.core.retention_settings import PATH_KEYS
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
-from foldline.snapshot.calls import brief_refusal, user_reply
-from foldline.snapshot.commands import changed_files, command_of, ends_itself, only_shows, run_key
+from foldline.snapshot.calls import user_reply
+from foldline.snapshot.commands import (
+    arguments_of,
+    command_of,
+    ends_itself,
+    only_shows,
+    run_key,
+)
+from foldline.snapshot.file_changes import CHANGES, file_operations
 from foldline.snapshot.plans import call_plan
 from foldline.values.groups import Pairing, Site, pair
-from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
+from foldline.values.messages import Message, Text, ToolCall, ToolResult
 
-WRITES = ("write", "create", "save")
-EDITS = ("edit", "replace", "patch", "insert", "update", "delete", "move", "rename")
-READS = ("read", "view", "cat", "open", "show", "ls", "list", "glob", "grep", "search", "find")
-CHANGES = ("created", "written", "edited", "deleted")
-
-_PATCHED = lazy_pattern(r"^\*\*\* (Add|Update|Delete) File: (.{1,300})$", re.MULTILINE)
 _FAILURE = lazy_pattern(
     r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0(?![\w./-]))|"
     r"^error(?:\[\w+\])?:|^fatal:|:\d{1,6}: (?:fatal )?error:|\berror TS\d|"
+    r"^(?:vet: )?\S{1,300}\.go:\d{1,6}:\d{1,6}: |"
     r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+-?[1-9]|<returncode>-?[1-9]|"
     r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
 )
@@ -39,7 +40,7 @@ _COUNTED = lazy_pattern(
 
 _FAILURE_WORDS = (
     *("Error", "error", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit ", "failed"),
-    *("failure", "<returncode>", "错误", "失败"),
+    *("failure", "<returncode>", ".go:", "错误", "失败"),
 )
 """One of these stands in every line that `_FAILURE` or `_COUNTED` finds."""
 
@@ -51,37 +52,6 @@ _NAMED = lazy_pattern(
 _EXITED = lazy_pattern(r"exit code -?\d{1,5}")
 """Says nothing beside a line that tells what failed."""
 
-_DONE = lazy_pattern(
-    r"(?i)\A\W{0,9}(?:success\w*|updated|edited|written|wrote|overwr\w+|created|saved|applied|added"
-    r"|deleted|moved|done|ok|replaced(?! 0\b))\b|"
-    r"\b(?:has|have) been (?:updated|edited|written|created|saved|applied|added|replaced)\b|"
-    r"\A\W{0,9}(?:file \S{1,300}|[1-9]\d{0,5} (?:edits?|changes?|replacements?)) (?:was |were )?"
-    r"(?:updated|edited|written|created|saved|applied|made)\b"
-)
-_BEGINS_REFUSED = lazy_pattern(
-    r"(?i)\A\W{0,9}(?:\w{0,40}error(?=\W*[:.,!]|\W*\Z)|(?:failed|invalid|unable|cannot|could not|"
-    r"(?:(?:access|change|command|edit|operation|patch|permission|request|write) )?"
-    r"(?:denied|refused|rejected|forbidden|disallowed))\b(?![./\\-]\w))"
-)
-_REFUSED = lazy_pattern(
-    r"\b(?:denied|refused|rejected|declined|forbidden|blocked|disallowed|no such file|cannot|"
-    r"could not|not (?:found|allowed|permitted|exist|authori[sz]ed|changed since))\b|"
-    r"拒绝|不存在|无法|禁止",
-    re.IGNORECASE,
-)
-_NAMES = lazy_pattern(r"`[^`\n]*+`|'[^'\n]*+'|\"[^\"\n]*+\"|[^\s./\\]*+[./\\]\S++")
-_NOT_APPLIED = lazy_pattern(
-    r"(?i)\b(?:changes?|edits?|patch) \w{0,10} ?(?:has|have|was|were) not (?:been )?applied\b|"
-    r"\bno (?:changes|edits?|replacements?) (?:was|were) (?:made|performed)\b|"
-    r"\b0 occurrences\b(?!.{0,200}\b[1-9]\d* occ)|"
-    r"\bstring to replace (?:was )?not found\b|\bdid not appear verbatim\b"
-)
-_NOT_REMOVED = lazy_pattern(r"(?m)^(?:\S{1,40}/)?rm: ")
-"""How `rm` says that it did not delete something."""
-
-REFUSED_LINES, REFUSED, REPORTED = 5, 400, 2_000
-"""Lines and characters of a refusal, and of the beginning of a report in which one is named."""
-
 SCAN_HEAD, SCAN_TAIL = 100_000, 1_000
 """Characters at the beginning and at the end of a result in which failures are looked for."""
 
@@ -92,110 +62,12 @@ _CHECKBOX = lazy_pattern(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
 
 
 @frozen
-class FileFact:
-    """A file with what was done to it last; ``position`` is that of the call's message."""
-
-    path: str
-    operation: str
-    position: int
-    times: int
-
-
-@frozen
 class Finding:
     """Lines that matter, with the position of their message, and what the call was after."""
 
     position: int
     lines: tuple[str, ...]
     aim: str = ""
-
-
-def arguments_of(call: ToolCall) -> Any:
-    """Return call arguments as a value; None when they are not JSON."""
-    try:
-        return json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return None
-
-
-def files(messages: Sequence[Message]) -> list[FileFact]:
-    """List the files that tools touched, latest first, with the last operation on each."""
-    found: dict[str, FileFact] = {}
-    for position, message in enumerate(messages):
-        for call in message.calls:
-            for path, operation in _find_operations(call, arguments_of(call)):
-                times = found.pop(path).times + 1 if path in found else 1
-                found[path] = FileFact(path, operation, position, times)
-    return list(reversed(found.values()))
-
-
-def changes(
-    messages: Sequence[Message], pairing: Pairing, positions: Iterable[int]
-) -> Iterator[FileFact]:
-    """Yield the calls at some positions that created, wrote, edited or deleted a file."""
-    for position in positions:
-        for place, call in enumerate(messages[position].parts):
-            if not isinstance(call, ToolCall):
-                continue
-            arguments = arguments_of(call)
-            site = pairing.answers.get(Site(position, place))
-            answer = messages[site.message].parts[site.part] if site else None
-            for path, operation in _find_changes(call, arguments, answer):
-                yield FileFact(path, operation, position, 1)
-
-
-def _find_changes(
-    call: ToolCall, arguments: Any, answer: Part | None
-) -> Iterator[tuple[str, str]]:
-    """Yield the files that a call changed, with what it did to each."""
-    named = [one for one in _find_operations(call, arguments) if one[1] in CHANGES]
-    folder = arguments.get("workdir") if isinstance(arguments, dict) else ""
-    command = command_of(arguments)
-    by_shell = [*changed_files(command, folder if isinstance(folder, str) else "")]
-    if not (named or by_shell) or changes_nothing(arguments, answer):
-        return
-    yield from named
-    kept = isinstance(answer, ToolResult) and _NOT_REMOVED.search(answer.text) is not None
-    yield from (one for one in by_shell if not (kept and one[1] == "deleted"))
-
-
-def changes_nothing(arguments: Any, answer: Part | None) -> bool:
-    """Return True if the result of an edit says that nothing was changed."""
-    if not isinstance(answer, ToolResult):
-        return False
-    names_file = isinstance(arguments, dict) and any(map(arguments.get, PATH_KEYS))
-    refusal = brief_refusal(answer.text)
-    if command_of(arguments) and not names_file:
-        # It may print such words, and of one that failed the part that edits may have run.
-        return bool(refusal) and (answer.is_error or refusal != answer.text)
-    return bool(refusal) or answer.is_error or is_unchanged(answer.text)
-
-
-def _find_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for key in PATH_KEYS:
-            path = value.get(key)
-            if isinstance(path, str) and 0 < len(path) <= 300 and "\n" not in path:
-                yield path, operation(call.name, value)
-                return
-    if " File: " not in call.arguments:
-        return
-    # A patch in a script is quoted once more: its line feeds and the end of its last line.
-    for verb, path in _PATCHED.findall(call.arguments.replace("\\n", "\n")[:200_000]):
-        done = {"Add": "created", "Delete": "deleted"}.get(verb, "edited")
-        yield path.strip().strip(" \\"), done
-
-
-def operation(tool: str, arguments: dict[str, Any]) -> str:
-    """Name what a tool does to a file, from its name or its command argument."""
-    command = arguments.get("command")
-    name = f"{tool} {command}" if isinstance(command, str) and len(command) < 40 else tool
-    name = name.lower()
-    for word, verbs in (("edited", EDITS), ("written", WRITES), ("read", READS)):
-        if any(verb in name for verb in verbs):
-            return word
-    # One fact is one line: a line feed in a name could pass for a heading or a handle.
-    return " ".join(tool[:80].split())
 
 
 def plan(messages: Sequence[Message]) -> Finding | None:
@@ -279,23 +151,6 @@ def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*alarms[:1], *alarms[-1:])))
 
 
-def is_refusal(text: str) -> bool:
-    """Return True if a tool says, without marking it as an error, that it did or shows nothing."""
-    if len(text) > REFUSED or text.count("\n") >= REFUSED_LINES:
-        return False
-    if _BEGINS_REFUSED.match(text):
-        return True
-    # A path or a title may have such a word, too.
-    return _DONE.search(text) is None and _REFUSED.search(_NAMES.sub(" ", text)) is not None
-
-
-def is_unchanged(text: str) -> bool:
-    """Return True if a tool that edits says that it changed nothing, in few or in many words."""
-    report = text[:REPORTED]
-    says_so = _DONE.search(report[:REFUSED]) is None and _NOT_APPLIED.search(report) is not None
-    return says_so or is_refusal(text)
-
-
 def _finds(pattern: re.Pattern[str], line: str) -> bool:
     return pattern.search(line.strip()[:300]) is not None
 
@@ -309,7 +164,8 @@ def _complete_line(lines: Sequence[str], place: int) -> str:
     return f"{line} {next(filter(None, behind), '')}".rstrip()
 
 
-class _Aim(NamedTuple):
+@frozen
+class _Aim:
     """
     What a call is after: an edit its file, a command itself, any other its arguments.
 
@@ -331,18 +187,18 @@ def _aim(call: ToolCall) -> _Aim | None:
     value = arguments_of(call)
     if reads(call, value):
         return None
-    changed = next((path for path, done in _find_operations(call, value) if done in CHANGES), "")
+    changed = next((path for path, done in file_operations(call, value) if done in CHANGES), "")
     if changed:
         return _Aim(changed, changed)
     if command := command_of(value):
         return _Aim(run_key(command), command, is_command=True)
     arguments = call.arguments if value is None else json.dumps(value, sort_keys=True)
-    return _Aim(arguments, arguments)
+    return _Aim(arguments, f"{call.name} {arguments}" if value else call.name)
 
 
 def reads(call: ToolCall, arguments: Any) -> bool:
     """Return True if a call only shows a file or what a command prints of it."""
-    for _, done in _find_operations(call, arguments):
+    for _, done in file_operations(call, arguments):
         return done == "read"
     return only_shows(command_of(arguments))
 

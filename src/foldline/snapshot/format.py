@@ -36,7 +36,6 @@ HANDLE_DIGITS: Final = 10
 """Of the id of a snapshot: no other message of a session begins so, however long it gets."""
 
 _HANDLE = lazy_pattern(r"([0-9a-f]{6,32}(?:\.\d{1,6})?) ")
-_LINE_END = lazy_pattern("[\r\v\f\x1c-\x1e\x85\u2028\u2029](?:(?<=\r)\n)?")
 _COLOUR = lazy_pattern("\x1b\\[[0-9;?]{0,20}[A-Za-z]")
 _HIDDEN = lazy_pattern("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 
@@ -84,7 +83,7 @@ def snapshot_id(messages: Iterable[str]) -> str:
 
 def indent(text: str) -> str:
     """Write a text so that none of its lines can pass for a row, a heading or a handle."""
-    lines = _visible(_LINE_END.sub("\n", text)).split("\n")
+    lines = _visible("\n".join(text.splitlines())).split("\n")
     return "\n ".join(filter(None, map(str.rstrip, lines)))
 
 

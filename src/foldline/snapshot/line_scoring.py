@@ -1,7 +1,5 @@
 """Offers: the lines of a tool's output, with what speaks for each besides the names in it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from foldline.outputs.condensed import Condensed

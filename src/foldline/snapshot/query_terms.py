@@ -1,7 +1,5 @@
 """Focus: what the caller wants to be kept above all, as words to look for in a line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -21,12 +19,11 @@ WEIGHT, BASE = 6.0, 0.38
 """How much more a line is worth that has all of the focus, by factor and by addition."""
 
 COMMON = frozenset(
-    re.findall(
-        r"\w+",
+    str.split(
         "about above all also and any are but can details everything from for has have her "
         "his into its keep make may must not only our out please remember said say she should "
         "that the their them then there these they this those use was were what when where which "
-        "who will with you your ",
+        "who will with you your"
     )
 )
 """Words that say nothing about what is meant."""
@@ -91,14 +88,13 @@ QUOTED, NAMED, PHRASE, WORD = 3.0, 3.0, 2.0, 1.0
 """Weight of what is quoted, of names and numbers, of words in a row, and of a word."""
 
 PLAIN = COMMON | frozenset(
-    re.findall(
-        r"[\w']+",
+    str.split(
         "after again answer before been between can could did does done each entry error errors "
         "every exact exactly figure file find first full get give given had happened has have "
         "help here how id its just last latest line lines list log look many message name named "
         "need number one only output print question read record records report result results row "
         "rows run says see show some tell test tests text than thing tool use used using value "
-        "want you you're",
+        "want you you're"
     )
 )
 """Words of questions that say nothing about the answer's words."""

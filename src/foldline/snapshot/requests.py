@@ -14,12 +14,12 @@ from foldline.snapshot.format import handle_at, one_line
 from foldline.snapshot.phrases import Phrases, request_row
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.statements import COLONS, prose, sentences, shorten
-from foldline.snapshot.worth import Judge
+from foldline.snapshot.worth import ASKING, Judge
 from foldline.values.frames import user_words
 from foldline.values.protect import is_snapshot
 from foldline.values.view import View
 
-MAX_REQUESTS, REQUEST, ANSWER = 12, 90, 220
+MAX_REQUESTS, REQUEST, ANSWER = 40, 90, 220
 """How many of the newest requests are listed, and characters of each and of what came of it."""
 
 NOTHING: Final = -1
@@ -27,6 +27,9 @@ NOTHING: Final = -1
 
 INTERRUPTED: Final = "[Request interrupted by user"
 """How a client reports in the user's name that the user stopped it."""
+
+LONGEST: Final = 20_000
+"""Characters of an answer that are looked at."""
 
 OUTCOME: Final = 1.5
 """How much more a statement tells what came of a request that has a word of outcomes."""
@@ -72,57 +75,87 @@ class Requests:
         self.messages = view.history
 
     def rows(self, earlier: Sequence[str]) -> tuple[str, ...]:
-        """List the requests of an earlier snapshot too; what was last said of one counts."""
+        """List the requests of an earlier snapshot too; the last known outcome of each counts."""
         newer = list(islice(self._newest_first(), MAX_REQUESTS))[::-1]
         last = len(earlier) - 1 if not newer else -1
         found: dict[str, str] = {}
         for number, row in enumerate(earlier):
             row = request_row(row, self.phrases, is_latest=number == last)
             found[row.partition(" ")[0]] = row
-        for row in newer:
+        for row, has_outcome in newer:
             handle = row.partition(" ")[0]
-            found.pop(handle, None)
-            found[handle] = row
+            if has_outcome or handle not in found:
+                found.pop(handle, None)
+                found[handle] = row
         return tuple(found.values())
 
-    def _newest_first(self) -> Iterator[str]:
-        """Yield the requests of the user, each with the last statement before the next one."""
-        requests = [
-            (index, words)
-            for index, message in enumerate(self.messages)
-            if message.role == "user"
-            if not is_snapshot(self.view.messages[index])
-            if (words := one_line(user_words(message))) and _asks(words)
-        ]
+    def _newest_first(self) -> Iterator[tuple[str, bool]]:
+        """
+        Yield the requests of the user, each with the last statement before the next one.
+
+        And whether there is such a statement.
+        """
+        requests = list(self._requests())
+        messages = enumerate(self.view.messages)
+        snapshots = {index for index, message in messages if is_snapshot(message)}
         first = {words: index for index, words in reversed(requests) if index in self.folded}
-        listed, end = set[str](), len(self.messages)
+        listed, begin = set[str](), len(self.messages)
         for index, words in reversed(requests):
-            between, latest = range(index + 1, end), index == requests[-1][0]
-            end = index
+            end, begin = begin, index
+            between, latest = range(index + 1, end), end == len(self.messages)
             if index not in self.folded and self.folded.isdisjoint(between):
                 continue
-            answer_place, answer = self._answer(between, latest=latest)
-            is_visible = answer_place != NOTHING and answer_place not in self.folded
-            if index not in self.folded and is_visible:
-                continue  # The reader sees both.
+            place, answer = self._answer(between, latest=latest)
+            if index not in self.folded and place != NOTHING and place not in self.folded:
+                if words.endswith(ASKING) and (reply := self._reply(index + 1)):
+                    answer, begin = reply, end  # What the agent did before goes on behind it.
+                elif not self._goes_on(index, place):
+                    continue  # The reader sees both.
+                else:
+                    place, answer = self._answer(self._folded_of(between), latest=latest)
             # A client may state it again, such as after a compaction of its own, or the user.
             repeated = first.get(words, index) < index or words in listed
-            if answer_place == NOTHING and not latest and repeated:
+            # What came of it may be in what an earlier snapshot left out.
+            is_unknown = repeated or not snapshots.isdisjoint(between)
+            if place == NOTHING and not latest and is_unknown:
                 continue
             listed.add(words)
             whole = "" if index in self.folded else self.phrases.beside
             handle = handle_at(self.view, self.context, index)
-            yield f"{handle} “{shorten(words, REQUEST)}”{whole}{answer}"
+            yield f"{handle} “{shorten(words, REQUEST)}”{whole}{answer}", place != NOTHING
 
-    def _answer(self, between: range, *, latest: bool) -> tuple[int, str]:
+    def _requests(self) -> Iterator[tuple[int, str]]:
+        """Yield what the user says, each with its position."""
+        for index, message in enumerate(self.messages):
+            if message.role == "user" and not is_snapshot(self.view.messages[index]):
+                words = one_line(user_words(message))
+                if _asks(words):
+                    yield index, words
+
+    def _folded_of(self, positions: range) -> Sequence[int]:
+        return [position for position in positions if position in self.folded]
+
+    def _goes_on(self, request: int, place: int) -> bool:
+        """Return True if work goes on in view, and what came of a request stands before it."""
+        return bool(self.messages[place].calls) and min(self.folded) < request
+
+    def _reply(self, place: int) -> str:
+        """Return a row for the answer right behind a question that is folded, "" if none is."""
+        message = self.messages[place]
+        if place not in self.folded or message.role != "assistant" or not message.text.strip():
+            return ""
+        answer = one_line(self._telling(message.text.strip()[:LONGEST]))
+        return "" if _announces(answer) else f"{self.phrases.answered}{shorten(answer, ANSWER)}"
+
+    def _answer(self, between: Sequence[int], *, latest: bool) -> tuple[int, str]:
         """Return where a statement stands that says best what came of a request, and a row."""
         announced, place = "", NOTHING
         for index in reversed(between):
             message = self.messages[index]
             text = message.text if message.role == "assistant" else ""
             if text.strip():
-                answer = one_line(self._telling(text.strip()[:20_000]))
-                tells = not is_chatter(answer) and not answer.endswith(COLONS)
+                answer = one_line(self._telling(text.strip()[:LONGEST]))
+                tells = not _announces(answer)
                 working = latest and (not tells or bool(message.calls or announced))
                 came = self.phrases.working if working else self.phrases.answered
                 row = f"{came}{shorten(answer, ANSWER)}"
@@ -148,7 +181,12 @@ class Requests:
         best = pieces[ranked.index(max(ranked))]
         statements = sentences(text[slice(*best)])
         first = next((n for n, s in enumerate(statements) if _OUTCOME.search(s)), 0)
-        return " ".join(statements[first:])
+        return ("… " if first else "") + " ".join(statements[first:])
+
+
+def _announces(answer: str) -> bool:
+    """Return True if an answer only says what comes next."""
+    return is_chatter(answer.removeprefix("… ")) or answer.endswith(COLONS)
 
 
 def _asks(words: str) -> bool:

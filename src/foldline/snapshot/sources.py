@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.strategy import CompactionContext
-from foldline.frozen import frozen
+from foldline.frozen import frozen, replace
 from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import unwrap
 from foldline.snapshot.calls import (
@@ -20,7 +21,9 @@ from foldline.snapshot.calls import (
     verdict,
     without_unchanged,
 )
-from foldline.snapshot.facts import arguments_of, changes_nothing, reads
+from foldline.snapshot.commands import arguments_of
+from foldline.snapshot.facts import reads
+from foldline.snapshot.file_changes import changes_nothing, file_operations
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import only_sets_plan
@@ -46,11 +49,13 @@ Speaker: TypeAlias = Literal[
     "draft",
     "report",
     "result",
+    "superseded",
 ]
 """
 Who says a text, or what it is: "reply" is what the user did or said to a call, "summary" an
 earlier account, "change" a call that changes or runs something, "written" a text in a call,
-"draft" one of sentences under headings, such as a plan, and "report" what another agent answered.
+"draft" one of sentences under headings, such as a plan, "report" what another agent answered, and
+"superseded" a result or a written text that a later call showed or wrote again.
 """
 
 PEOPLE: Final = ("user", "reply")
@@ -139,6 +144,9 @@ class _Reader:
         self.results = answers
         self.calls = {site: call for call, site in answers.items()}
         self.covered = set[Site]()
+        self.reads: dict[Site, tuple[str, str, str]] = {}
+        self.shown: defaultdict[str, list[int]] = defaultdict(list)
+        self.superseded = set[int]()
 
     def read(self, position: int) -> None:
         if is_snapshot(self.view.messages[position]):
@@ -218,22 +226,42 @@ class _Reader:
             came = result_text(unwrap(result.text)).strip()
             if len(came) <= WHOLE_RESULT:
                 self.covered.add(site)
+            elif reads(call, arguments):
+                path = next((path for path, _ in file_operations(call, arguments)), "")
+                self.reads[site] = (path, call.name, call.arguments)
+                came = ""
             else:
-                came = "" if reads(call, arguments) else self._outcome(speaker, came)[:VERDICT]
+                came = self._outcome(speaker, came)[:VERDICT]
             line = f"{line}\n→ {came}" if came else line
         if site is None or not self._is_apart(position, site, call):
             self._add(position, place, speaker, line, whole=True)
         else:
             self._add(site.message, -1, speaker, line, whole=True)
+        self._written(position, place, call, arguments, result)
+
+    def _written(
+        self,
+        position: int,
+        place: int,
+        call: ToolCall,
+        arguments: Any,
+        result: ToolResult | None,
+    ) -> None:
+        """Add the long texts of a call; a whole file takes the place of what was shown of it."""
         written = list(long_arguments(call.arguments if arguments is None else arguments))
         # Superseded by the report of another agent, or by what was written after all.
-        is_answered = result is not None and is_agent
+        is_answered = result is not None and _AGENT_TOOLS.fullmatch(call.name) is not None
         if not written or is_answered or changes_nothing(arguments, result):
             return
+        first = len(self.sources)
         for text in written:
             # A comment of a script begins like a heading of the first level.
             is_draft = "\n## " in text and is_report(text)
             self._add(position, place, "draft" if is_draft else "written", text)
+        for path, done in file_operations(call, arguments):
+            if done in ("created", "written"):
+                self.superseded.update(self.shown.pop(path, ()))
+                self.shown[path] = [*range(first, len(self.sources))]
 
     def _is_apart(self, position: int, site: Site, call: ToolCall) -> bool:
         """
@@ -273,7 +301,14 @@ class _Reader:
             speaker = "report"
         elif isinstance(part, ToolCall) and _names_guide(part.arguments[:2_000]):
             speaker = "document"
+        number = len(self.sources)
         self._add(position, place, speaker, result_text(unwrap(result.text)))
+        if site in self.reads and not result.is_error:
+            path, *again = self.reads[site]
+            same = " ".join(again)
+            self.superseded.update(self.shown[same])
+            self.shown[same] = [number]
+            self.shown[path].append(number)
 
     def _snapshot(self, position: int, text: str) -> None:
         """Take an earlier snapshot apart: its rows keep the handles that they stood behind."""
@@ -316,7 +351,10 @@ def read(
     reader = _Reader(view, context, positions, phrases)
     for position in positions:
         reader.read(position)
-    sources = tuple(reader.sources)
+    sources = tuple(
+        replace(source, speaker="superseded") if number in reader.superseded else source
+        for number, source in enumerate(reader.sources)
+    )
     return HistoryReading(sources, reader.carried, reader.count, reader.tokens)
 
 

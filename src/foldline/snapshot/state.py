@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -17,10 +17,10 @@ from foldline.core.strategy import CompactionContext
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import unwrap
-from foldline.snapshot import facts
+from foldline.snapshot import facts, file_changes
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.calls import brief_command, printed_verdict, verdict
-from foldline.snapshot.commands import command_of, only_shows, run_key
+from foldline.snapshot.commands import arguments_of, command_of, only_shows, run_key
 from foldline.snapshot.format import handle_at, indent, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases, operation, plan_row
 from foldline.snapshot.plans import is_done
@@ -34,12 +34,12 @@ from foldline.values.view import View
 ANSWER: Final = 220
 """Characters of a statement of the agent."""
 
-COMMANDS, COMMAND, VERDICT = 6, 100, 160
+COMMANDS, COMMAND, VERDICT = 12, 100, 160
 """How many commands are listed with their last result, and characters of both."""
 
-ERRORS: Final = 4
+ERRORS: Final = 8
 
-VAIN: Final = 5
+VAIN: Final = 10
 """How many statements are listed of what was tried in vain."""
 
 _VAIN = lazy_pattern(
@@ -74,6 +74,14 @@ _NEXT = lazy_pattern(
 )
 
 
+NEWEST_FIRST: Final = (titles.REQUESTS, titles.FAILED)
+"""Sections whose newest rows, the last ones, are the last to be left out."""
+
+
+LEFT_OUT_TOKENS: Final = 10
+"""What the title takes of a section all of whose lines are left out, with how many these are."""
+
+
 @frozen
 class SnapshotState:
     """The sections of a snapshot that say how things stand: name and finished lines."""
@@ -91,23 +99,45 @@ class SnapshotState:
             counter: What counts.
             phrases: The words of its language.
         """
-        left, kept = tokens, []
-        for title, lines in self.sections:
-            chosen: list[str] = []
-            newest_first = title in (titles.REQUESTS, titles.FAILED)
-            for line in reversed(lines) if newest_first else lines:
-                needed = counter.text(line) + 1
-                needed += 0 if chosen else counter.text(phrases.titles[title]) + 2
-                if needed <= left:
-                    chosen.append(line)
-                    left -= needed
-            missing = len(lines) - len(chosen)
-            if missing and chosen:
-                chosen.append(phrases.left_out.replace("{count}", f"{missing:,}"))
-            kept.append((title, tuple(reversed(chosen) if newest_first else chosen)))
+        sections = [(title, lines, set[int]()) for title, lines in self.sections if lines]
+        sizes = {line: counter.text(line) + 1 for _, lines, _ in sections for line in lines}
+        left = tokens
+        # Of every section its share, and then what else fits.
+        for shares in (range(len(sections), 0, -1), [1] * len(sections)):
+            for share, (title, lines, chosen) in zip(shares, sections, strict=True):
+                room = left / share
+                for number in _in_order(title, lines):
+                    needed = sizes[lines[number]]
+                    needed += 0 if chosen else counter.text(phrases.titles[title]) + 2
+                    if number not in chosen and needed <= room:
+                        chosen.add(number)
+                        room, left = room - needed, left - needed
         return SnapshotState(
-            tuple(sorted(kept, key=lambda section: titles.STATE.index(section[0])))
+            tuple(
+                (title, _with_mark(title, lines, chosen, phrases))
+                for title, lines, chosen in sorted(
+                    sections, key=lambda section: titles.STATE.index(section[0])
+                )
+                if chosen or left > LEFT_OUT_TOKENS
+            )
         )
+
+
+def _in_order(title: str, lines: Sequence[str]) -> Sequence[int]:
+    """Return the numbers of the lines of a section, the last to be left out first."""
+    numbers = range(len(lines))
+    return numbers[::-1] if title in NEWEST_FIRST else numbers
+
+
+def _with_mark(
+    title: str, lines: Sequence[str], chosen: Collection[int], phrases: Phrases
+) -> tuple[str, ...]:
+    """Return the chosen lines of a section, with how many are left out where these would be."""
+    kept = tuple(lines[number] for number in sorted(chosen))
+    if len(kept) == len(lines):
+        return kept
+    mark = phrases.left_out.replace("{count}", f"{len(lines) - len(kept):,}")
+    return (mark, *kept) if title in NEWEST_FIRST else (*kept, mark)
 
 
 def state(
@@ -197,14 +227,16 @@ class _Found:
         """Yield the files that were changed, none that came and went, with what was done."""
         done: dict[str, list[str]] = {}
         pairing = self.view.history_pairing
-        for fact in facts.changes(self.messages, pairing, sorted(self.folded)):
+        for fact in file_changes.changes(self.messages, pairing, sorted(self.folded)):
             done.setdefault(fact.path, []).append(fact.operation)
         for path, operations in done.items():
-            came = operations[0] in ("created", "written") and path not in known
-            if came and operations[-1] == "deleted":
+            came, last = operations[0], operations[-1]
+            is_new = came in ("created", "written") and path not in known
+            if is_new and last == "deleted":
                 continue
-            times = f" ×{len(operations)}" if len(operations) > 1 else ""
-            yield one_line(path), f"{operations[-1]}{times}"
+            outcome = came if came == "created" and last != "deleted" else last
+            count = operations.count(outcome)
+            yield one_line(path), f"{outcome} ×{count}" if count > 1 else outcome
 
     # --- results -------------------------------------------------------------------------
 
@@ -226,7 +258,7 @@ class _Found:
         for call, site in reversed(self.view.history_pairing.answers.items()):
             part = self.messages[call.message].parts[call.part]
             came = self.messages[site.message].parts[site.part]
-            command = command_of(facts.arguments_of(part)) if isinstance(part, ToolCall) else ""
+            command = command_of(arguments_of(part)) if isinstance(part, ToolCall) else ""
             # What a command said before is out of date, also where it says nothing now.
             if not command or (key := run_key(command)) in seen:
                 continue

@@ -227,12 +227,12 @@ def sentences(text: str) -> list[str]:
 
 
 def shorten(text: str, most: int) -> str:
-    """Cut a text between words, or at the end of a sentence that is near."""
+    """Cut a text behind a sentence that ends near, or else between words, and mark the cut."""
     if len(text) <= most:
         return text
     pattern = _sentence_end(text, 0, most)
     ends = [gap.start() for gap in pattern.finditer(text, most // 2, most)]
-    return text[: ends[-1]] if ends else text[:most].rsplit(" ", 1)[0] + "…"
+    return f"{text[: ends[-1]]} …" if ends else text[:most].rsplit(" ", 1)[0] + "…"
 
 
 SAMPLE: Final = 1_500

@@ -37,13 +37,14 @@ WEIGHT: Final[Mapping[Speaker, float]] = {
     "document": 0.4,
     "result": 0.2,
     "written": 0.35,
+    "superseded": 0.0,
 }
 """By how much a statement counts, by who makes it."""
 
 BASE: Final = 0.46
 """What a statement of a person, a model or about a call is worth without any name."""
 
-QUOTED: Final = frozenset(("result", "written"))
+QUOTED: Final = frozenset(("result", "written", "superseded"))
 """Who has no such base: most lines of files and outputs say nothing that matters."""
 
 REASON, STRONG_REASON = 0.7, 0.4
@@ -58,6 +59,9 @@ What is added where a statement tells of a failure; for lines of files and outpu
 is a sentence, has a number, is of a short output, or stands at the beginning of a longer one. In a
 program only what explains it is a sentence.
 """
+
+RARE_ALARM, RARE = 3.0, 10
+"""What is added instead where at most one statement in so many of an output tells of a failure."""
 
 OPENING_BLOCKS: Final = 2
 
@@ -74,13 +78,14 @@ ASKING: Final = ("?", "？")
 """How a last statement ends that asks the user something: its doubts are for him to settle."""
 
 _DOUBT = lazy_pattern(
-    r"[MmPpWwHhLlIiNnGgSsCc?可也或让等]"
+    r"[MmPpWwHhLlIiNnGgSsCc?]"
     r"(?:(?<!\w.)(?:(?<=[Mm])(?i:aybe|ight)|(?<=[Pp])(?i:erhaps|robably|ossibl[ey])"
     r"|(?<=[Ww])(?i:ait|hat if|hy would)|(?<=[Hh])(?i:mm+)|(?<=[Ll])(?i:et me|et's)"
     r"|(?<=[Ii])(?i: think| wonder)|(?<=[Nn])(?i:ot sure)|(?<=[Gg])(?i:uess)"
     r"|(?<=[Ss])(?i:eems?)|(?<=[Cc])(?i:ould be))\b"
-    r"|(?<=\?)(?=\s|\Z)|(?<=可)能|(?<=也)许|(?<=或)许|(?<=让)我|(?<=等)等)"
+    r"|(?<=\?)(?=\s|\Z))"
 )
+_DOUBT_ELSEWHERE = lazy_pattern("可能|也许|或许|让我|等等")
 
 WORDLESS, LEAST = 0.6, 10
 """
@@ -112,15 +117,14 @@ SIZE_POWER: Final = 0.6
 FOCUSED: Final = 6.0
 """How much more a statement is worth that has all of what the caller wants to be kept."""
 
-_REASONS = re.findall(
-    r"\S+",
+_REASONS = str.split(
     "because since always root cause caused causes why so instead decided decision decide must "
     "never only not no don doesn didn isn cannot fix fixes fixed fixing fail fails failed failing "
     "works worked working found turns problem issue bug confirmed done remaining remains next "
     "still should need needs needed require requires required reason already currently default "
     "option recommend recommended prefer added removed changed created updated passes passed pass "
     "implemented implement complete completed however but means expects expected returns return "
-    "unless until before after wrong correct missing unused",
+    "unless until before after wrong correct missing unused"
 )
 REASONS: Final = frozenset((*_REASONS, *map(str.capitalize, _REASONS)))
 """English words that give reasons, decisions, outcomes or limits, without what follows a "'"."""
@@ -206,10 +210,12 @@ class Judge:
         # What a program says when something fails is no failure.
         alarm = 0.0 if explaining else ALARM
         alarms = [word for word in _ALARMS if word in source.text] if alarm else []
+        failures = [alarm and _tells_of_failure(text, alarms) for text in texts]
+        if quoted and alarm and sum(failures) * RARE <= len(texts):
+            alarm = RARE_ALARM
         is_focused = bool(self.focus)
-        for text, worth, (bonus, share) in zip(texts, words, forms, strict=True):
-            failure = alarm if alarm and _tells_of_failure(text, alarms) else 0.0
-            worth = (worth + bonus + failure) * weight * share
+        for text, worth, fails, (bonus, share) in zip(texts, words, failures, forms, strict=True):
+            worth = (worth + bonus + (alarm if fails else 0.0)) * weight * share
             yield worth * (1 + FOCUSED * self.focus.match(text)) if is_focused else worth
 
     def _words(
@@ -298,7 +304,7 @@ def _score_statements(source: SourceText, texts: Sequence[str]) -> Iterator[tupl
             if is_pasted and len(text) > PASTED_BLOCK:
                 share *= _share_of_prose(text)
             if speaker == "agent" and not (number == len(texts) and text.endswith(ASKING)):
-                share /= 1 + DOUBTED * len(_DOUBT.findall(text))
+                share /= 1 + DOUBTED * _count(text, _DOUBT, _DOUBT_ELSEWHERE)
             if text.startswith(HEADED) and _SUMS_UP.search(text[:HEADING].partition("\n")[0]):
                 share *= SUMMING_UP
             yield BASE, share if speaker in PEOPLE or _has_letters(text) else 0.0
@@ -317,6 +323,12 @@ def _has(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> boo
     if pattern.search(text):
         return True
     return not text.isascii() and elsewhere.search(text) is not None
+
+
+def _count(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> int:
+    """Count a pattern in a text, and that of scripts beyond ASCII."""
+    beyond = 0 if text.isascii() else len(elsewhere.findall(text))
+    return len(pattern.findall(text)) + beyond
 
 
 def _is_encoded(text: str) -> bool:

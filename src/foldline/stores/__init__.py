@@ -1,1 +1,1 @@
-"""Where sessions are kept: in a SQLite file, or in memory."""
+"""Stores of sessions: in SQLite, in PostgreSQL, or in memory."""

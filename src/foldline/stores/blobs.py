@@ -1,4 +1,4 @@
-"""Content-addressed, compressed values: the same content is kept once."""
+"""Content-addressed, compressed values: equal content is stored once."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from foldline.errors import InputError, StoreError
 from foldline.sql import Connection
 
 PLAIN, ZLIB = 0, 1
-"""How the bytes of a blob are kept."""
+"""Codecs of blobs."""
 
 SHORT = 256
-"""Contents up to this many bytes are not worth compressing."""
+"""Size up to which contents are not compressed, in bytes."""
 
 LARGEST = 2**30
-"""More bytes than SQLite keeps in one value by default; a larger size is not true."""
+"""More bytes than SQLite's default limit for one value; a larger size is invalid."""
 
 AT_ONCE = 500
-"""So many blobs are looked for in one statement."""
+"""Maximum number of blobs looked up in one statement."""
 
 LEVEL = 1
 """Compression level. On real transcripts level 6 saves 2 to 4 % more and takes twice as long."""
@@ -29,28 +29,28 @@ LEVEL = 1
 
 def pack(value: Any) -> bytes:
     """
-    Write a JSON value so that reading it gives the same value, in the same order of keys.
+    Serialize a JSON value so that reading it gives the same value, with the same order of keys.
 
     Raises:
-        InputError: The value holds something that JSON does not have.
+        InputError: The value is not JSON.
     """
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(
-            f"this cannot be kept, it is not JSON: {error}",
+            f"this cannot be stored, it is not JSON: {error}",
             hint="Give messages as JSON values: objects, lists, strings, numbers.",
         ) from error
-    # Lone surrogates occur in real tool output; "surrogatepass" brings them back one by one.
+    # Lone surrogates occur in real tool output; "surrogatepass" preserves them.
     return text.encode("utf-8", "surrogatepass")
 
 
 def unpack(data: bytes) -> Any:
     """
-    Read what `pack` wrote.
+    Parse the result of `pack`.
 
     Raises:
-        StoreError: The bytes are no JSON, or nested deeper than anything that `pack` wrote.
+        StoreError: The bytes are not JSON, or nested deeper than any result of `pack`.
     """
     try:
         return json.loads(data.decode("utf-8", "surrogatepass"))
@@ -60,10 +60,10 @@ def unpack(data: bytes) -> Any:
 
 def put(connection: Connection, data: bytes) -> int:
     """
-    Keep bytes, unless they are kept already.
+    Store bytes, unless they are already stored.
 
     Returns:
-        The number of the blob.
+        The id of the blob.
     """
     digest = hash_content(data)
     row = connection.execute(
@@ -80,15 +80,15 @@ def put(connection: Connection, data: bytes) -> int:
 
 def put_all(connection: Connection, contents: Sequence[bytes]) -> list[int]:
     """
-    Keep several contents, each unless it is kept already, in few statements.
+    Store several contents, each unless it is already stored, in few statements.
 
     Returns:
-        The numbers of the blobs, in order.
+        The ids of the blobs, in order.
     """
     if len(contents) <= 1:
         return [put(connection, data) for data in contents]
     hashes = [hash_content(data) for data in contents]
-    # In one order everywhere, so that two writers never wait for each other.
+    # In one order everywhere, so that two writers never deadlock.
     new = sorted(dict(zip(hashes, contents, strict=True)).items())
     connection.executemany(
         "INSERT INTO blobs (hash, codec, size, data) VALUES (?, ?, ?, ?)"
@@ -107,19 +107,19 @@ def put_all(connection: Connection, contents: Sequence[bytes]) -> list[int]:
 
 
 def hash_content(data: bytes) -> bytes:
-    """Return the hash that names some content."""
+    """Return the hash of a content."""
     return blake2b(data, digest_size=16).digest()
 
 
 def compress(data: bytes) -> tuple[int, int, bytes]:
-    """Compress bytes where that pays: how they are kept, their length before, what is kept."""
+    """Compress bytes if that pays; return the codec, the original size, and the stored bytes."""
     packed = zlib.compress(data, LEVEL) if len(data) > SHORT else data
     codec, kept = (ZLIB, packed) if len(packed) < len(data) else (PLAIN, data)
     return codec, len(data), kept
 
 
 def damage_error(what: str) -> StoreError:
-    """Return the error for an archive that holds something else than it should."""
+    """Return the error for an archive with invalid content."""
     return StoreError(
         f"The archive is damaged: it holds {what}.",
         hint="Restore it from a backup; other content is not affected.",
@@ -132,17 +132,17 @@ def read(digest: bytes, codec: int, size: int, data: bytes) -> Any:
     Return the JSON value of a blob's row.
 
     Raises:
-        StoreError: The content is not the one that its hash names.
+        StoreError: The content does not match its hash.
     """
     if not isinstance(data, bytes) or not isinstance(size, int) or not 0 <= size <= LARGEST:
         data = b""
     elif codec == ZLIB:
-        # The size bounds the work that a damaged or hostile file can cause.
+        # The size bounds the work caused by a damaged or hostile file.
         engine = zlib.decompressobj()
         try:
             data = engine.decompress(data, size + 1)
         except zlib.error:
             data = b""
     if len(data) != size or hash_content(data) != digest:
-        raise damage_error("content that is not what its checksum says")
+        raise damage_error("content that does not match its checksum")
     return unpack(data)

@@ -1,11 +1,10 @@
 """
-A store whose contents only those can read who have its key.
+A store whose contents are readable only with its key.
 
-Contents are compressed, then encrypted with AES-SIV (RFC 5297): the same content gives the same
-bytes, so that it is still kept once, and nobody without the key can tell what it is or try a
-guess.
-Ids are hashes of contents, so they are encrypted too. Roles, times, sizes and what a provider
-reported as usage stay visible, and so do the names, formats and models of sessions.
+Contents are compressed, then encrypted with AES-SIV (RFC 5297): equal content gives equal bytes,
+so that it is still stored once, and without the key nobody can read it or verify a guess.
+Ids are hashes of contents, so they are encrypted too. Roles, times, sizes and reported usage stay
+visible, and so do the names, formats and models of sessions.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Seal:
         key: 32 random bytes in URL-safe base64.
 
     Raises:
-        StoreError: It is no such key.
+        StoreError: The key is invalid.
     """
 
     def __init__(self, key: str) -> None:
@@ -64,7 +63,7 @@ class Seal:
             secret = b""
         if len(secret) != KEY_BYTES:
             raise StoreError(
-                "This is no key of an archive.",
+                "This is not the key of an archive.",
                 hint="A key is 32 random bytes in base64; foldline archive key makes one.",
             )
         self.check = _derive_key(secret, "check")[:16].hex()
@@ -80,7 +79,7 @@ class Seal:
 
     def open(self, value: Any) -> Any:
         """
-        Decrypt what `seal` returned.
+        Decrypt a result of `seal`.
 
         Raises:
             StoreError: It was changed, or encrypted with another key.
@@ -99,7 +98,7 @@ class Seal:
 
     def show(self, hidden: str) -> str:
         """
-        Decrypt what `hide` returned.
+        Decrypt a result of `hide`.
 
         Raises:
             StoreError: It was changed, or encrypted with another key.
@@ -111,20 +110,19 @@ class Seal:
 
 
 def _derive_key(secret: bytes, purpose: str) -> bytes:
-    """Return a key of its own for each purpose, 64 bytes."""
+    """Return a separate key for each purpose, 64 bytes."""
     return hmac.digest(secret, f"foldline archive: {purpose}".encode(), "sha512")
 
 
 class EncryptedStore(WrappedStore):
     """
-    Another store, in which every content is encrypted; see `foldline.stores.protocol.Store`.
+    A wrapper that encrypts every content; see `foldline.stores.protocol.Store`.
 
-    A message that is looked for by the beginning of its id is looked for among all of them, since
-    encrypted ids have no order.
+    A lookup by the prefix of an id scans all messages, since encrypted ids have no order.
 
     Args:
-        store: Where sessions are kept.
-        seal: With which key.
+        store: The underlying store.
+        seal: Encrypts with the key.
     """
 
     def __init__(self, store: Store, seal: Seal) -> None:
@@ -132,11 +130,11 @@ class EncryptedStore(WrappedStore):
         self._seal = seal
 
     def begin(self, head: SessionHead) -> StoredSession:
-        """Return the session with the name of ``head``; create it when there is none."""
+        """Return the session with the name of ``head``; create it if there is none."""
         return self._decrypt_session(self._store.begin(head))
 
     def load(self, name: str) -> StoredSession | None:
-        """Return a session, or None when there is none of this name."""
+        """Return a session, or None if there is none with this name."""
         stored = self._store.load(name)
         return None if stored is None else self._decrypt_session(stored)
 
@@ -146,7 +144,7 @@ class EncryptedStore(WrappedStore):
         return self._store.commit(name, generation, sealed)
 
     def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
-        """Find messages by the beginning of their id, newest sessions first, at most 100."""
+        """Find messages by the prefix of their id, newest sessions first, at most 100."""
         found = (
             (name, number)
             for name in self.names()
@@ -156,7 +154,7 @@ class EncryptedStore(WrappedStore):
         return tuple(islice(found, FOUND_AT_MOST))
 
     def _ids(self, name: str) -> Iterator[str]:
-        """Yield the ids of a session that can be read; one that cannot hides no other."""
+        """Yield the readable ids of a session, skipping damaged ones."""
         with suppress(StoreError):
             stored = self._store.load(name)
             for hidden in () if stored is None else stored.ids:
@@ -166,9 +164,9 @@ class EncryptedStore(WrappedStore):
     def _decrypt_session(self, stored: StoredSession) -> StoredSession:
         open_, show = self._seal.open, self._seal.show
         memory = checkpoint = None
-        with suppress(StoreError):  # it is prepared anew; messages are not affected
+        with suppress(StoreError):  # it is prepared again; messages are not affected
             memory = stored.memory and stored.memory.map(open_, show)
-        with suppress(StoreError):  # the compactions themselves tell the same
+        with suppress(StoreError):  # it can be rebuilt from the compactions
             checkpoint = stored.checkpoint and stored.checkpoint.map(open_)
         return replace(
             stored,
@@ -181,7 +179,7 @@ class EncryptedStore(WrappedStore):
 
 
 class _Opened(LazySequence[Item]):
-    """A sequence in the store, each item decrypted when it is read."""
+    """A stored sequence, each item decrypted on access."""
 
     def __init__(self, stored: Sequence[Item], open_: Callable[[Item], Item]) -> None:
         self._stored = stored
@@ -198,19 +196,19 @@ class _Opened(LazySequence[Item]):
 
 
 class _OpenedIds(_Opened[str]):
-    """The ids in the store, decrypted when they are read."""
+    """The stored ids, decrypted on access."""
 
     def __init__(self, stored: Sequence[str], seal: Seal) -> None:
         super().__init__(stored, seal.show)
         self._hide = seal.hide
 
     def find(self, number: str) -> int | None:
-        """Return the position of the message with an id, None where there is none."""
+        """Return the position of the message with an id, None if there is none."""
         hidden, stored = self._hide(number), self._stored
         if isinstance(stored, FindableIds):
             return stored.find(hidden)
         return stored.index(hidden) if hidden in stored else None
 
     def next_kept(self, start: int) -> int:
-        """Return the first position from one on that is kept; the size where none is."""
+        """Return the first stored position from ``start`` on; the size if there is none."""
         return next_kept(self._stored, start)

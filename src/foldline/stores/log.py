@@ -1,4 +1,4 @@
-"""What the archive has of a session, in order, read on demand."""
+"""The stored log of a session, in order, read on demand."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from foldline.stores.blobs import damage_error
 from foldline.stores.protocol import SparseIds
 
 PAGE: Final = 500
-"""Messages that are read at once: a long log does not fill the memory."""
+"""Number of messages read at once, to bound the memory for a long log."""
 
 IDS_PAGE: Final = 20_000
-"""Ids of messages that are read at once."""
+"""Number of message ids read at once."""
 
 BATCHES_PAGE: Final = 16
-"""Batches of edits that are read at once."""
+"""Number of batches of edits read at once."""
 
 Reading: TypeAlias = Callable[[], AbstractContextManager[Connection]]
-"""Looks at one moment of the file."""
+"""Begins a read transaction."""
 
 Row = TypeVar("Row")
 
@@ -34,31 +34,31 @@ def replaced_error(name: str) -> StoreError:
     return StoreError(
         f"The session {name!r} was deleted or replaced since it was opened here; nothing was "
         "recorded.",
-        hint="Open it again to go on with what has its name now.",
+        hint="Open it again to continue with the session that has its name now.",
     )
 
 
-def overtaken(name: str) -> StoreError:
+def conflict_error(name: str) -> StoreError:
     """Return the error for a session that another writer changed since it was opened."""
     return StoreError(
         f"The session {name!r} was changed by another writer since it was opened; nothing was "
         "recorded.",
-        hint="Open it again to go on from its newest state, and let one process at a time write "
-        "to a session.",
+        hint="Open it again to continue from its newest state, and let only one process at a time "
+        "write to a session.",
     )
 
 
 def next_kept(ids: Sequence[str], start: int) -> int:
-    """Return the first position from one on at which an id is kept, damaged or not."""
+    """Return the first position from ``start`` on with a stored id, damaged or not."""
     return ids.next_kept(start) if isinstance(ids, SparseIds) else start
 
 
 class LazySequence(Sequence[Row]):
-    """A sequence whose parts are read on demand; it equals any of the same items."""
+    """A sequence that is read on demand; it equals any sequence of the same items."""
 
     @abstractmethod
     def _read(self, start: int, stop: int) -> list[Row]:
-        """Return the items from ``start`` to before ``stop``; both are inside."""
+        """Return the items from ``start`` to before ``stop``; both are valid."""
 
     @overload
     def __getitem__(self, index: int) -> Row: ...
@@ -75,21 +75,21 @@ class LazySequence(Sequence[Row]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
-    __hash__ = None  # type: ignore[assignment]  # like any sequence that is compared by content
+    __hash__ = None  # type: ignore[assignment]  # compared by content
 
 
 @dataclass(eq=False, repr=False)
 class StoredRows(LazySequence[Row]):
     """
-    The first rows of a session. What was recorded stays, so it may be read later.
+    The first rows of a session. Recorded rows never change, so they may be read later.
 
     Args:
-        reading: How to look into the archive.
+        reading: Begins a read transaction on the archive.
         session: The number of the session.
-        size: How many.
+        size: The number of rows.
         select: Yields the rows from one position to before another, in order.
-        page: So many are read at once.
-        what: What errors call them.
+        page: The number of rows read at once.
+        what: Their name in errors.
     """
 
     reading: Reading
@@ -113,7 +113,7 @@ class StoredRows(LazySequence[Row]):
         if not is_there:
             raise StoreError(
                 "This session was deleted from the archive while it was open.",
-                hint="Open it again; it begins anew.",
+                hint="Open it again; it starts empty.",
             )
         if len(found) != stop - start:
             raise damage_error(
@@ -126,11 +126,11 @@ class StoredIds(StoredRows[str]):
     """The ids of the first messages of a session."""
 
     def find(self, number: str) -> int | None:
-        """Return the position of the message with an id, None where there is none."""
+        """Return the position of the message with an id, None if there is none."""
         with self.reading() as connection:
             return rows.position(connection, self.session, number, self.size)
 
     def next_kept(self, start: int) -> int:
-        """Return the first position from one on that is kept; the size where none is."""
+        """Return the first stored position from ``start`` on; the size if there is none."""
         with self.reading() as connection:
             return rows.next_position(connection, self.session, start, self.size)

@@ -1,4 +1,4 @@
-"""Sessions in memory: for tests, and for sessions that need not outlive their process."""
+"""Sessions in memory: for tests, and for sessions that end with their process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from foldline.frozen import replace
 from foldline.stores.blobs import pack
-from foldline.stores.log import overtaken, replaced_error
+from foldline.stores.log import conflict_error, replaced_error
 from foldline.stores.protocol import (
     FOUND_AT_MOST,
     Change,
@@ -47,12 +47,12 @@ class MemoryStore:
         self._lock = threading.Lock()
 
     def begin(self, head: SessionHead) -> StoredSession:
-        """Return the session with the name of ``head``; create it when there is none."""
+        """Return the session with the name of ``head``; create it if there is none."""
         with self._lock:
             return _snapshot(self._kept.setdefault(head.name, _Kept(head, updated=head.created)))
 
     def load(self, name: str) -> StoredSession | None:
-        """Return a session, or None when there is none of this name."""
+        """Return a session, or None if there is none with this name."""
         with self._lock:
             kept = self._kept.get(name)
             return None if kept is None else _snapshot(kept)
@@ -65,7 +65,7 @@ class MemoryStore:
             if kept is None or change.session not in (None, kept.number):
                 raise replaced_error(name)
             if kept.generation != generation:
-                raise overtaken(name)
+                raise conflict_error(name)
             kept.messages += change.messages
             kept.batches += change.batches
             if change.checkpoint is not None:
@@ -78,7 +78,7 @@ class MemoryStore:
             return kept.generation
 
     def sessions(self) -> tuple[SessionInfo, ...]:
-        """List the sessions, the one that was changed last first."""
+        """Return the sessions, most recently changed first."""
         with self._lock:
             return tuple(
                 SessionInfo(kept.head, kept.updated, len(kept.messages), _active(kept), kept.size)
@@ -86,12 +86,12 @@ class MemoryStore:
             )
 
     def names(self) -> tuple[str, ...]:
-        """List the names of the sessions, the one that was changed last first."""
+        """Return the names of the sessions, most recently changed first."""
         with self._lock:
             return tuple(kept.head.name for kept in self._newest())
 
     def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
-        """Find messages by the beginning of their id, newest sessions first, at most 100."""
+        """Find messages by the prefix of their id, newest sessions first, at most 100."""
         with self._lock:
             found = (
                 (kept.head.name, message.id)
@@ -102,20 +102,20 @@ class MemoryStore:
             return tuple(islice(found, FOUND_AT_MOST))
 
     def delete(self, names: Collection[str]) -> int:
-        """Remove sessions, and return how many there were."""
+        """Delete sessions, and return how many existed."""
         with self._lock:
             return sum(self._kept.pop(name, None) is not None for name in dict.fromkeys(names))
 
     def size(self) -> int:
-        """Return what the messages take, in bytes."""
+        """Return the size of the messages, in bytes."""
         with self._lock:
             return sum(kept.size for kept in self._kept.values())
 
     def close(self) -> None:
-        """Do nothing: what is in memory stays as long as the store itself."""
+        """Do nothing: the content lives as long as the store object."""
 
     def _newest(self) -> list[_Kept]:
-        """Return the sessions, the one that was changed last first."""
+        """Return the stored sessions, most recently changed first."""
         return sorted(self._kept.values(), key=lambda kept: kept.updated)[::-1]
 
 
@@ -134,7 +134,7 @@ def _snapshot(kept: _Kept) -> StoredSession:
 
 
 def _checkpoint(kept: _Kept) -> StoredCheckpoint | None:
-    """Return the newest that holds; the others never will again."""
+    """Return the newest valid checkpoint; older invalid ones never become valid again."""
     while kept.checkpoints and kept.batches[kept.checkpoints[-1].number].undone_at is not None:
         kept.checkpoints.pop()
     return kept.checkpoints[-1] if kept.checkpoints else None

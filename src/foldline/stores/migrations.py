@@ -1,4 +1,4 @@
-"""The tables of the archive, and the numbered steps that lead to them; steps only go forward."""
+"""The tables of the archive, as numbered migrations, which only go forward."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ _FIRST: Final = (
 )
 
 _MEMORY: Final = (
-    # What was prepared for the next compaction of a session, and what a batch took over of that.
-    # The content stands here rather than among the blobs: what was prepared anew replaces it.
+    # Prepared edits for the next compaction of a session, and those that a batch has adopted. The
+    # content is stored here rather than as a blob, because a new preparation replaces it.
     """
     CREATE TABLE memories (
         id {key},
@@ -88,7 +88,7 @@ _MEMORY: Final = (
 )
 
 _CHECKPOINTS: Final = (
-    # What was shown after a batch. Programs of the version before delete sessions without it.
+    # The view after a batch. Programs of the previous version delete sessions without it.
     """
     CREATE TABLE checkpoints (
         session {whole} NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -104,7 +104,7 @@ _CHECKPOINTS: Final = (
 )
 
 _LOCKS: Final = (
-    # What tells the key of an encrypted archive from another one; no row where nothing is.
+    # The check value of an encrypted archive's key; no row if the archive is not encrypted.
     """
     CREATE TABLE locks (
         "only" INTEGER PRIMARY KEY DEFAULT 1 CHECK ("only" = 1),
@@ -114,7 +114,7 @@ _LOCKS: Final = (
 )
 
 MIGRATIONS: Final = (*map(sqlite_tables, (_FIRST, _MEMORY, _CHECKPOINTS)), _LOCKS)
-"""The statements of each step; a file of version n has had the first n steps."""
+"""The statements of each migration; a file of version n has the first n applied."""
 
 ARCHIVE: Final = Schema(APPLICATION_ID, MIGRATIONS, "archive")
 
@@ -129,15 +129,15 @@ _POSTGRES_LOCKS: Final = (
 
 _POSTGRES_FIRST: Final = (
     *postgres_tables((*_FIRST, *_MEMORY)),
-    # A content is compressed already; it is kept out of the row.
+    # Contents are already compressed, and stored out of line.
     "ALTER TABLE blobs ALTER COLUMN data SET STORAGE EXTERNAL",
     "CREATE INDEX sessions_by_update ON sessions (updated DESC, id DESC)",
 )
 _POSTGRES_CHECKPOINTS: Final = (
     *postgres_tables(_CHECKPOINTS),
     "ALTER TABLE checkpoints ALTER COLUMN data SET STORAGE EXTERNAL",
-    # Sessions share messages, so an id alone may name thousands. Workers of the version before
-    # are served by it too: what they look up begins with the id.
+    # Sessions share messages, so an id alone may match thousands. It also serves workers of the
+    # previous version: their lookups start with the id.
     "CREATE INDEX IF NOT EXISTS messages_by_id_and_session ON messages (id, session, seq)",
     "DROP INDEX messages_by_id",
 )

@@ -1,4 +1,4 @@
-"""Which store keeps the sessions of a place: a SQLite file, or a PostgreSQL database."""
+"""Opening the store at a place: a SQLite file, or a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from foldline.stores.protocol import Store
 from foldline.stores.sql import SqlStore
 
 KEY: Final = "FOLDLINE_ARCHIVE_KEY"
-"""The variable that holds the key of an encrypted archive, where none is given."""
+"""The environment variable with the default key of an encrypted archive."""
 
 
 def open_store(
@@ -21,16 +21,15 @@ def open_store(
     Open the store at a place.
 
     Args:
-        place: The path of a file, created when it is missing, or the URL of a PostgreSQL
-            database, as in ``postgresql://user@host/database``.
-        key: The key of an encrypted archive; default what ``FOLDLINE_ARCHIVE_KEY`` holds, "" for
-            none. An archive that is new is encrypted with it.
-        takes_plain: Whether an archive with sessions that are not encrypted is opened although
-            there is a key.
+        place: The path of a file, created if it is missing, or the URL of a PostgreSQL database,
+            as in ``postgresql://user@host/database``.
+        key: The key of an encrypted archive; default the value of ``FOLDLINE_ARCHIVE_KEY``, "" for
+            none. A new archive is encrypted with it.
+        takes_plain: Whether to open an archive with unencrypted sessions even if there is a key.
 
     Raises:
-        StoreError: It cannot be opened, is no archive, a newer Foldline's, or encrypted with
-            another key.
+        StoreError: It cannot be opened, is not an archive, is from a newer Foldline, or encrypted
+            with another key.
         MissingExtra: The extra ``postgres`` or ``encryption`` is not installed.
     """
     key = os.environ.get(KEY, "") if key is None else key
@@ -71,8 +70,8 @@ def _unlock(store: SqlStore, key: str, *, takes_plain: bool) -> Store:
     if check:
         raise StoreError(
             "This archive is encrypted with another key.",
-            hint=f"Give its own as key=…, or in the variable {KEY}; without it nothing of the "
-            "archive can be read.",
+            hint=f"Give its own as key=…, or in the variable {KEY}; without it the archive cannot "
+            "be read.",
         )
     if takes_plain:
         return store

@@ -10,11 +10,11 @@ from foldline.stores.sql import SqlStore
 
 class PostgresStore(SqlStore):
     """
-    A store in the schema ``foldline_archive`` of a database; it is created when it is missing.
+    A store in the schema ``foldline_archive`` of a database; it is created if it is missing.
 
     Args:
         url: ``postgresql://user@host:port/database``.
-        patience: How long to wait for a connection or another writer, in seconds.
+        patience: Timeout for a connection or another writer, in seconds.
 
     Raises:
         StoreError: The database cannot be reached, or a newer Foldline wrote it.
@@ -25,11 +25,11 @@ class PostgresStore(SqlStore):
         super().__init__(PostgresDatabase(url, POSTGRES_ARCHIVE, patience=patience))
 
     def _begin_lock(self, connection: Connection) -> None:
-        # No session must appear between looking for one and locking the archive.
+        # No session may be added between the check for sessions and locking the archive.
         connection.execute("LOCK TABLE sessions IN SHARE ROW EXCLUSIVE MODE")
 
     def _begin_delete(self, connection: Connection) -> None:
-        # A writer must not point at content that is being deleted as unused.
+        # A writer must not reference content that is being deleted as unused.
         connection.execute(
             "LOCK TABLE sessions, messages, batches, memories, checkpoints, blobs"
             " IN SHARE ROW EXCLUSIVE MODE"

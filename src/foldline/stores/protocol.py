@@ -1,4 +1,4 @@
-"""Ports: what the inside asks of the outside. A store keeps sessions; it never interprets them."""
+"""The store port: a store keeps sessions, and never interprets them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from foldline.frozen import field, frozen, replace
 from foldline.values.messages import Role, Usage
 
 Map: TypeAlias = Callable[[Any], Any]
-"""Makes another value of a content, or of an id: encrypts it, redacts it, packs it."""
+"""Converts a content or an id: encrypts, redacts or packs it."""
 
 FOUND_AT_MOST: Final = 100
-"""So many messages are found by the beginning of their id."""
+"""Maximum number of messages found by the prefix of their id."""
 
 
 @frozen
 class SessionHead:
     """
-    What a session is, fixed when it is first opened.
+    The identity of a session, fixed when it is first opened.
 
-    ``dialect`` is empty until the first message tells it. ``window`` is in tokens, ``created`` in
-    seconds since 1970.
+    ``dialect`` is empty until the first message defines it. ``window`` is in tokens, ``created``
+    in seconds since 1970.
     """
 
     name: str
@@ -34,10 +34,10 @@ class SessionHead:
 @frozen
 class StoredMessage:
     """
-    A message as it is kept.
+    A stored message.
 
-    ``wire`` is the original as a JSON value. ``form`` is the decoded message as a JSON value where
-    decoding ``wire`` alone would not give it, else None. ``time`` is when it was recorded, in
+    ``wire`` is the original as a JSON value. ``form`` is the decoded message as a JSON value if
+    decoding ``wire`` alone would not give it, else None. ``time`` is the time of recording, in
     seconds since 1970.
     """
 
@@ -50,7 +50,7 @@ class StoredMessage:
     usage: Usage | None = None
 
     def map(self, content: Map, name: Map = str) -> Self:
-        """Return the message with other contents and another id."""
+        """Return the message with converted contents and id."""
         form = None if self.form is None else content(self.form)
         return replace(self, id=name(self.id), wire=content(self.wire), form=form)
 
@@ -58,12 +58,12 @@ class StoredMessage:
 @frozen
 class StoredMemory:
     """
-    What the next compaction of a session will show, prepared in the background.
+    The next compaction of a session, prepared in the background.
 
-    ``until`` is the id of the last message that it covers, ``digest`` the fingerprint of all that
-    was shown up to there. ``at`` is how many messages the log had, ``generation`` the one of the
-    session, ``time`` the moment in seconds since 1970. ``content`` holds the edits, and what a
-    receipt says about them, as a JSON value.
+    ``until`` is the id of the last covered message, ``digest`` the fingerprint of the view up to
+    there. ``at`` is the length of the log, ``generation`` that of the session, ``time`` the moment
+    in seconds since 1970. ``content`` holds the edits, and the data of their receipt, as a JSON
+    value.
     """
 
     until: str
@@ -74,7 +74,7 @@ class StoredMemory:
     content: Any = field(repr=False)
 
     def map(self, content: Map, name: Map = str) -> Self:
-        """Return it with another content and other ids."""
+        """Return it with converted content and ids."""
         until, digest = name(self.until), name(self.digest)
         return replace(self, until=until, digest=digest, content=content(self.content))
 
@@ -84,10 +84,10 @@ class StoredBatch:
     """
     The edits of one compaction, with its receipt, both as JSON values.
 
-    ``number`` counts the batches of a session from 0, ``at`` is how many messages the log had.
-    ``undone_at`` is how many it had when the batch was taken back, None while it is in effect.
-    ``memory`` is what had been prepared and now stands before ``edits``. ``repeats`` counts the
-    attempts in a row that this one stands for; ``at`` and ``time`` are then of the last.
+    ``number`` counts the batches of a session from 0, ``at`` is the length of the log.
+    ``undone_at`` is its length when the batch was undone, None while it is in effect. ``memory``
+    are prepared edits that precede ``edits``. ``repeats`` counts the consecutive attempts in this
+    batch; ``at`` and ``time`` are those of the last.
     """
 
     number: int
@@ -101,7 +101,7 @@ class StoredBatch:
     repeats: int = 1
 
     def map(self, content: Map, name: Map = str) -> Self:
-        """Return the batch with other contents and ids."""
+        """Return the batch with converted contents and ids."""
         memory = None if self.memory is None else self.memory.map(content, name)
         edits, receipt = content(self.edits), content(self.receipt)
         return replace(self, edits=edits, receipt=receipt, memory=memory)
@@ -110,10 +110,10 @@ class StoredBatch:
 @frozen
 class StoredCheckpoint:
     """
-    What a session showed right after a compaction, so that opening it need not repeat them all.
+    The view right after a compaction, so that opening a session need not replay all compactions.
 
-    ``number`` is that of the batch, ``at`` how many messages the log had. ``content`` is a JSON
-    value that the session reads. It holds as long as the batch is in effect.
+    ``number`` is that of the batch, ``at`` the length of the log. ``content`` is a JSON value that
+    the session reads. It is valid while the batch is in effect.
     """
 
     number: int
@@ -121,19 +121,19 @@ class StoredCheckpoint:
     content: Any = field(repr=False)
 
     def map(self, content: Map) -> Self:
-        """Return the checkpoint with another content."""
+        """Return the checkpoint with converted content."""
         return replace(self, content=content(self.content))
 
 
 @frozen
 class StoredSession:
     """
-    Everything that is kept of a session; ``generation`` counts the changes made to it.
+    The stored content of a session; ``generation`` counts its changes.
 
-    ``ids`` are those of ``messages``. They and the batches may be read only when they are used
-    for, as long as the store is open: what was recorded stays. ``memory`` is what is prepared for
-    its next compaction, None when nothing is; ``checkpoint`` the newest that holds. ``number`` is
-    never that of another session, even of one that gets the name of a deleted one.
+    ``ids`` are those of ``messages``. They and the batches may be read lazily while the store is
+    open: recorded rows never change. ``memory`` is the prepared next compaction, None if there is
+    none; ``checkpoint`` the newest valid one. ``number`` is never reused, even by a session with
+    the name of a deleted one.
     """
 
     head: SessionHead
@@ -149,16 +149,15 @@ class StoredSession:
 @frozen
 class Change:
     """
-    One step of a session, recorded whole or not at all.
+    One atomic change of a session.
 
-    ``messages`` are appended at position ``at`` and following, then ``batches`` are added.
-    ``undone`` is the number of a batch that is taken back when the log has ``at`` messages,
-    ``again`` that of an attempt which was made once more. ``pinned`` is the id of a message that
-    is pinned, ``dialect`` the dialect once it is known. ``memory`` takes the place of what was
-    prepared before; ``forgets`` says that it no longer holds. ``checkpoint`` is what is shown
-    after the newest batch. ``time`` is when it happened, in seconds since 1970, where no message
-    or batch says so. ``session`` is the number of the session that it was made for, None for
-    whichever has the name.
+    ``messages`` are appended from position ``at`` on, then ``batches`` are added. ``undone`` is
+    the number of a batch undone when the log has ``at`` messages, ``again`` that of a repeated
+    attempt. ``pinned`` is the id of a pinned message, ``dialect`` the dialect once it is known.
+    ``memory`` replaces the prepared compaction; ``forgets`` discards it. ``checkpoint`` is the
+    view after the newest batch. ``time`` is the time of the change, in seconds since 1970, if no
+    message or batch has it. ``session`` is the number of the session that the change is for, None
+    for any session with the name.
     """
 
     at: int
@@ -175,7 +174,7 @@ class Change:
     session: int | None = None
 
     def map(self, content: Map, name: Map = str) -> Self:
-        """Return the change with other contents and ids."""
+        """Return the change with converted contents and ids."""
         return replace(
             self,
             messages=tuple(one.map(content, name) for one in self.messages),
@@ -189,10 +188,10 @@ class Change:
 @frozen
 class SessionInfo:
     """
-    A session in a list.
+    Summary data of a session.
 
-    ``size`` is what its messages take in the store, in bytes; what sessions share is counted for
-    each. ``updated`` is in seconds since 1970, ``batches`` counts the compactions in effect.
+    ``size`` is the stored size of its messages, in bytes; shared content is counted for each
+    session. ``updated`` is in seconds since 1970, ``batches`` counts the compactions in effect.
     """
 
     head: SessionHead
@@ -204,19 +203,19 @@ class SessionInfo:
 
 @runtime_checkable
 class FindableIds(Protocol):
-    """Ids of messages that are looked up in the store, without reading all of them."""
+    """Message ids that are looked up in the store, without reading all of them."""
 
     def find(self, number: str) -> int | None:
-        """Return the position of the message with an id, None where there is none."""
+        """Return the position of the message with an id, None if there is none."""
         ...
 
 
 @runtime_checkable
 class SparseIds(Protocol):
-    """Ids of messages some of which may be missing from the store."""
+    """Message ids, some of which may be missing from the store."""
 
     def next_kept(self, start: int) -> int:
-        """Return the first position from one on that is kept; the size where none is."""
+        """Return the first stored position from ``start`` on; the size if there is none."""
         ...
 
 
@@ -224,16 +223,16 @@ class Store(Protocol):
     """
     Keeps sessions: logs of messages and the batches of edits made on them.
 
-    A store may be called from any thread. Every method raises StoreError, with what to do, when
-    the store is missing, locked, damaged or written by a newer version.
+    A store may be called from any thread. Every method raises StoreError, with a hint, if the
+    store is missing, locked, damaged or written by a newer version.
     """
 
     def begin(self, head: SessionHead) -> StoredSession:
-        """Return the session with the name of ``head``; create it when there is none."""
+        """Return the session with the name of ``head``; create it if there is none."""
         ...
 
     def load(self, name: str) -> StoredSession | None:
-        """Return a session, or None when there is none of this name."""
+        """Return a session, or None if there is none with this name."""
         ...
 
     def commit(self, name: str, generation: int, change: Change) -> int:
@@ -241,29 +240,29 @@ class Store(Protocol):
         Record a change durably.
 
         Args:
-            name: The session.
-            generation: The generation that the change was made for.
-            change: What happened.
+            name: The name of the session.
+            generation: The generation that the change is based on.
+            change: The change.
 
         Returns:
             The new generation.
 
         Raises:
-            StoreError: Somebody else changed or deleted the session since; nothing was recorded.
+            StoreError: Another writer changed or deleted the session; nothing was recorded.
         """
         ...
 
     def sessions(self) -> tuple[SessionInfo, ...]:
-        """List the sessions, the one that was changed last first."""
+        """Return the sessions, most recently changed first."""
         ...
 
     def names(self) -> tuple[str, ...]:
-        """List the names of the sessions, the one that was changed last first."""
+        """Return the names of the sessions, most recently changed first."""
         ...
 
     def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
         """
-        Find messages by the beginning of their id, over all sessions.
+        Find messages by the prefix of their id, over all sessions.
 
         Returns:
             Pairs of session name and message id, newest sessions first, at most `FOUND_AT_MOST`.
@@ -272,18 +271,18 @@ class Store(Protocol):
 
     def delete(self, names: Collection[str]) -> int:
         """
-        Remove sessions for good, and every content that no other session holds.
+        Delete sessions permanently, with every content that no other session holds.
 
-        Names that are not there are passed over. A process that has such a session open gets a
-        StoreError at the next change.
+        Unknown names are ignored. A process that has such a session open gets a StoreError at the
+        next change.
 
         Returns:
-            How many sessions were removed.
+            The number of deleted sessions.
         """
         ...
 
     def size(self) -> int:
-        """Return what everything takes in the store, in bytes; deleting makes it less."""
+        """Return the total size of the store, in bytes; deleting reduces it."""
         ...
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""How long sessions are kept, and how much room they may take: which ones have to go."""
+"""Retention of sessions by age and total size."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from foldline.frozen import frozen
 from foldline.stores.protocol import SessionInfo, Store
 
 IN_USE: Final = 3_600.0
-"""A session that changed within so many seconds is being worked in, and stays."""
+"""Seconds since its last change during which a session is in use, and kept."""
 
 ROUNDS: Final = 64
-"""How often a store is measured again: sessions share contents, so their sizes only estimate."""
+"""Maximum number of measurements: sessions share contents, so their sizes are only estimates."""
 
 
 @frozen
 class Retention:
     """
-    What a store may keep.
+    The retention limits of a store.
 
     Args:
-        keep: Seconds for which a session stays after its last change; None for ever.
-        max_size: The most that the store may take, in bytes; None for no limit. The sessions that
-            were changed longest ago go first, those of the last hour never.
+        keep: Seconds for which a session is kept after its last change; None for ever.
+        max_size: Maximum size of the store, in bytes; None for no limit. The least recently
+            changed sessions are deleted first, those changed in the last hour never.
     """
 
     keep: float | None = None
@@ -32,12 +32,12 @@ class Retention:
 
 def prune(store: Store, retention: Retention, now: float) -> tuple[str, ...]:
     """
-    Delete what a store may no longer keep, and return the names of the sessions that went.
+    Delete sessions beyond the retention limits, and return their names.
 
     Args:
-        store: Where the sessions are.
-        retention: What it may keep.
-        now: In seconds since 1970.
+        store: The store.
+        retention: Its limits.
+        now: The current time, in seconds since 1970.
 
     Raises:
         StoreError: The store cannot be changed.
@@ -55,7 +55,7 @@ def prune(store: Store, retention: Retention, now: float) -> tuple[str, ...]:
 
 
 def _oldest(sessions: Sequence[SessionInfo], excess: int, now: float) -> list[SessionInfo]:
-    """Return the sessions changed longest ago that take as much together as is too much."""
+    """Return the least recently changed sessions whose total size covers an excess."""
     out = list[SessionInfo]()
     for info in sorted(sessions, key=lambda one: one.updated):
         if excess <= 0 or now - info.updated < IN_USE:

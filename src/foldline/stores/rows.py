@@ -27,13 +27,13 @@ from foldline.type_checks import check_fields
 from foldline.values.messages import Role, Usage
 
 MOST: Final = 2**40
-"""More messages than any session has."""
+"""Upper bound of the number of messages in a session."""
 
 ROLES: Final = frozenset(get_args(Role))
 
 
 def moment(change: Change) -> float:
-    """Return when a change happened, in seconds since 1970."""
+    """Return the time of a change, in seconds since 1970."""
     times = [m.time for m in change.messages] + [b.time for b in change.batches]
     return max([change.time, *times]) or time.time()
 
@@ -41,7 +41,7 @@ def moment(change: Change) -> float:
 def insert_messages(
     connection: Connection, session: int, at: int, messages: Sequence[StoredMessage]
 ) -> None:
-    """Add messages from a position on, their contents packed."""
+    """Insert messages from a position on, with packed contents."""
     wires = blobs.put_all(connection, [message.wire for message in messages])
     packed = [message.form for message in messages if message.form is not None]
     forms = iter(blobs.put_all(connection, packed))
@@ -69,7 +69,7 @@ def insert_messages(
 def insert_batch(
     connection: Connection, session: int, batch: StoredBatch, memory: StoredMemory | None
 ) -> None:
-    """Add a batch, its contents packed; what had been prepared for it is not."""
+    """Insert a batch with packed contents; its prepared edits are not packed yet."""
     prepared = None if memory is None else _keep_memory(connection, session, memory)
     edits, receipt = blobs.put(connection, batch.edits), blobs.put(connection, batch.receipt)
     head = (batch.number, batch.at, batch.kind, batch.time, batch.undone_at)
@@ -85,26 +85,26 @@ def session_values(head: SessionHead) -> tuple[Any, ...]:
 
 
 def is_there(connection: Connection, session: int) -> bool:
-    """Return True if a session has not been deleted."""
+    """Return True if a session still exists."""
     row = connection.execute("SELECT id FROM sessions WHERE id = ?", (session,)).fetchone()
     return row is not None
 
 
 def is_called(connection: Connection, name: str, session: int | None) -> bool:
-    """Return True if a session has a name; None stands for any session."""
+    """Return True if a session has a name; None matches any session."""
     row = connection.execute("SELECT id FROM sessions WHERE name = ?", (name,)).fetchone()
     return row is not None and session in (None, row[0])
 
 
 def delete_sessions(connection: Connection, names: Collection[str]) -> int:
-    """Remove sessions and the blobs that only they held; return how many sessions there were."""
+    """Delete sessions and the blobs that only they used; return the number of sessions."""
     keys = [(name,) for name in dict.fromkeys(names)]
     found = [
         connection.execute("SELECT id FROM sessions WHERE name = ?", one).fetchone()
         for one in keys
     ]
     ids = [tuple(row) for row in found if row is not None]
-    # Batches point at memories, so they go first.
+    # Batches reference memories, so they are deleted first.
     for table in ("messages", "batches", "memories", "checkpoints"):
         connection.executemany(f"DELETE FROM {table} WHERE session = ?", ids)  # noqa: S608  # a constant
     connection.executemany("DELETE FROM sessions WHERE id = ?", ids)
@@ -118,11 +118,11 @@ def delete_sessions(connection: Connection, names: Collection[str]) -> int:
     return len(ids)
 
 
-# --- what was prepared -----------------------------------------------------------------------
+# --- memories --------------------------------------------------------------------------------
 
 
 def replace_memory(connection: Connection, session: int, memory: StoredMemory | None) -> None:
-    """Put what was prepared, its content packed, in the place of what was prepared before."""
+    """Replace the prepared compaction, with packed content."""
     connection.execute(
         "DELETE FROM memories WHERE session = ? AND id NOT IN"
         " (SELECT memory FROM batches WHERE session = ? AND memory IS NOT NULL)",
@@ -145,7 +145,7 @@ def _insert_memory(connection: Connection, session: int, memory: StoredMemory) -
 
 
 def _keep_memory(connection: Connection, session: int, memory: StoredMemory) -> int:
-    """Find what was prepared, which is written already; a session that is copied brings it."""
+    """Return the id of a prepared compaction that is already stored, else insert it."""
     row = connection.execute(
         "SELECT id FROM memories WHERE session = ? AND generation = ? AND digest = ?",
         (session, memory.generation, memory.digest),
@@ -156,7 +156,7 @@ def _keep_memory(connection: Connection, session: int, memory: StoredMemory) -> 
 
 
 def memory(connection: Connection, session: int) -> StoredMemory | None:
-    """Read what is prepared for the next compaction of a session; None where it is damaged."""
+    """Read the prepared next compaction of a session; None if there is none or it is damaged."""
     row = connection.execute(
         "SELECT until, digest, at, generation, time, hash, codec, size, data FROM memories"
         " WHERE session = ? AND id NOT IN"
@@ -166,7 +166,7 @@ def memory(connection: Connection, session: int) -> StoredMemory | None:
     ).fetchone()
     try:
         return None if row is None else _memory(row)
-    except StoreError:  # it is prepared anew; messages are not affected
+    except StoreError:  # it is prepared again; messages are not affected
         return None
 
 
@@ -174,12 +174,12 @@ def _memory(row: Sequence[Any]) -> StoredMemory:
     until, digest, at, generation, moment, *content = row
     found = StoredMemory(until, digest, at, generation, moment, blobs.read(*content))
     if not fits(found):
-        raise blobs.damage_error("a session memory that is none")
+        raise blobs.damage_error("an invalid session memory")
     return found
 
 
 def insert_checkpoint(connection: Connection, session: int, checkpoint: StoredCheckpoint) -> None:
-    """Add what was shown after a batch, its content packed, unless it is there."""
+    """Insert a checkpoint with packed content, unless it exists."""
     content = (blobs.hash_content(checkpoint.content), *blobs.compress(checkpoint.content))
     connection.execute(
         "INSERT INTO checkpoints (session, number, at, hash, codec, size, data)"
@@ -190,9 +190,9 @@ def insert_checkpoint(connection: Connection, session: int, checkpoint: StoredCh
 
 def newest_checkpoint(connection: Connection, session: int) -> StoredCheckpoint | None:
     """
-    Read the newest checkpoint that holds; None where there is none, or where it is damaged.
+    Read the newest valid checkpoint; None if there is none, or it is damaged.
 
-    It holds as long as its batch is in effect, since of several the newest is taken back first.
+    It is valid while its batch is in effect, since the newest batch is undone first.
     """
     row = connection.execute(
         "SELECT c.number, c.at, c.hash, c.codec, c.size, c.data FROM checkpoints c"
@@ -204,15 +204,15 @@ def newest_checkpoint(connection: Connection, session: int) -> StoredCheckpoint 
         return None
     try:
         return StoredCheckpoint(row[0], row[1], blobs.read(*row[2:]))
-    except StoreError:  # the compactions themselves tell the same
+    except StoreError:  # it can be rebuilt from the compactions
         return None
 
 
-# --- what is there already -------------------------------------------------------------------
+# --- existing rows ---------------------------------------------------------------------------
 
 
 def mark(connection: Connection, session: int, change: Change) -> None:
-    """Note what a change says about rows that are there already."""
+    """Apply a change to existing rows."""
     if change.undone is not None:
         connection.execute(
             "UPDATE batches SET undone_at = ? WHERE session = ? AND number = ?",
@@ -235,14 +235,14 @@ def mark(connection: Connection, session: int, change: Change) -> None:
 
 
 def length(connection: Connection, session: int) -> int:
-    """Return how many messages a session has."""
+    """Return the number of messages in a session."""
     (last,) = connection.execute(
         "SELECT max(seq) FROM messages WHERE session = ?", (session,)
     ).fetchone()
     if last is None:
         return 0
     if not isinstance(last, int) or not 0 <= last < MOST:
-        raise blobs.damage_error("a position of a message that is none")
+        raise blobs.damage_error("an invalid position of a message")
     return last + 1
 
 
@@ -256,7 +256,7 @@ def message_ids(connection: Connection, session: int, start: int, stop: int) -> 
 
 
 def position(connection: Connection, session: int, number: str, size: int) -> int | None:
-    """Find a message by its id among the first ``size`` of a session."""
+    """Find the position of a message by its id among the first ``size`` of a session."""
     row = connection.execute(
         "SELECT seq FROM messages WHERE id = ? AND session = ? AND seq < ?",
         (number, session, size),
@@ -265,7 +265,7 @@ def position(connection: Connection, session: int, number: str, size: int) -> in
 
 
 def next_position(connection: Connection, session: int, start: int, size: int) -> int:
-    """Find the first message from a position on; ``size`` where none of the first so many is."""
+    """Find the first stored position from ``start`` on; ``size`` if there is none below it."""
     (found,) = connection.execute(
         "SELECT min(seq) FROM messages WHERE session = ? AND seq >= ? AND seq < ?",
         (session, start, size),
@@ -301,7 +301,7 @@ def messages(
 
 
 def batch_count(connection: Connection, session: int) -> int:
-    """Return how many batches a session has."""
+    """Return the number of batches of a session."""
     row = connection.execute("SELECT count(*) FROM batches WHERE session = ?", (session,))
     return int(row.fetchone()[0])
 
@@ -321,7 +321,7 @@ def batches(connection: Connection, session: int, start: int, stop: int) -> Iter
     )
     for number, at, kind, moment, undone_at, repeats, early, *content in rows:
         edits = receipt = prepared = None
-        with suppress(StoreError):  # one that cannot be read leaves the messages readable
+        with suppress(StoreError):  # an unreadable batch leaves the messages readable
             prepared = None if early is None else _memory(content[8:])
             edits, receipt = blobs.read(*content[:4]), blobs.read(*content[4:8])
         batch = StoredBatch(number, at, kind, edits, receipt, moment, undone_at, prepared, repeats)
@@ -330,7 +330,7 @@ def batches(connection: Connection, session: int, start: int, stop: int) -> Iter
 
 def head(row: Sequence[Any]) -> SessionHead:
     """
-    Read what a session is.
+    Read the head of a session.
 
     Raises:
         StoreError: It is damaged.
@@ -342,7 +342,7 @@ def head(row: Sequence[Any]) -> SessionHead:
 
 
 def info(row: Sequence[Any]) -> SessionInfo:
-    """Read a session for a list; what cannot be read of it is left out, not the session."""
+    """Read the summary data of a session; unreadable fields are omitted, not the session."""
     try:
         found = SessionInfo(head(row[:5]), *row[5:])
     except StoreError:
@@ -351,14 +351,14 @@ def info(row: Sequence[Any]) -> SessionInfo:
 
 
 def whole(value: Any, what: str) -> int:
-    """Return a number that counts something."""
+    """Return a value if it is a non-negative whole number."""
     if not isinstance(value, int) or value < 0:
-        raise blobs.damage_error(f"{what} that is none")
+        raise blobs.damage_error(f"{what} that is invalid")
     return value
 
 
 def fits(record: Any) -> bool:
-    """Return True if the fields of a record have the types that they should have."""
+    """Return True if the fields of a record have their declared types."""
     try:
         check_fields(record)
     except TypeError:

@@ -1,9 +1,9 @@
 """
 Sessions in a database: every change is one transaction, in any number of processes.
 
-A session carries a generation, so that two processes writing to the same session cannot lose each
+A session has a generation, so that two processes writing to the same session cannot lose each
 other's messages: the later one gets an error. The row of a session is locked while it changes, and
-that lock dies with its connection.
+the lock ends with its connection.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class SqlStore:
     A store in a database; see `foldline.stores.protocol.Store`.
 
     Args:
-        database: Where the tables of the archive are.
+        database: The database with the tables of the archive.
     """
 
     def __init__(self, database: Database) -> None:
@@ -32,13 +32,13 @@ class SqlStore:
     # --- the Store protocol ----------------------------------------------------------------
 
     def begin(self, head: SessionHead) -> StoredSession:
-        """Return the session with the name of ``head``; create it when there is none."""
+        """Return the session with the name of ``head``; create it if there is none."""
         found = self.load(head.name)
         if found is not None:
             return found
         with self._database.writing() as connection:
             self._insert(connection, head)
-            # After inserting, which waits for the lock of the archive.
+            # After the insert, which waits for the lock of the archive.
             self._compare(_check_value(connection))
         created = self.load(head.name)
         if created is None:
@@ -46,8 +46,8 @@ class SqlStore:
         return created
 
     def load(self, name: str) -> StoredSession | None:
-        """Return a session, or None when there is none of this name."""
-        # One transaction, so that all of it is of the same moment.
+        """Return a session, or None if there is none with this name."""
+        # One transaction, for a consistent snapshot.
         with self._database.reading() as connection:
             row = connection.execute(
                 'SELECT name, dialect, model, "window", created, generation, id'
@@ -101,7 +101,7 @@ class SqlStore:
         return generation + 1
 
     def sessions(self) -> tuple[SessionInfo, ...]:
-        """List the sessions, the one that was changed last first."""
+        """Return the sessions, most recently changed first."""
         with self._database.reading() as connection:
             found = connection.execute(
                 """
@@ -117,13 +117,13 @@ class SqlStore:
         return tuple(rows.info(row) for row in found)
 
     def names(self) -> tuple[str, ...]:
-        """List the names of the sessions, the one that was changed last first."""
+        """Return the names of the sessions, most recently changed first."""
         with self._database.reading() as connection:
             found = connection.execute("SELECT name FROM sessions ORDER BY updated DESC, id DESC")
             return tuple(str(name) for (name,) in found)
 
     def find(self, prefix: str) -> tuple[tuple[str, str], ...]:
-        """Find messages by the beginning of their id, newest sessions first, at most 100."""
+        """Find messages by the prefix of their id, newest sessions first, at most 100."""
         with self._database.reading() as connection:
             found = connection.execute(
                 "SELECT s.name, m.id FROM messages m JOIN sessions s ON s.id = m.session"
@@ -133,13 +133,13 @@ class SqlStore:
         return tuple((str(name), str(number)) for name, number in found)
 
     def delete(self, names: Collection[str]) -> int:
-        """Remove sessions and every content that no other holds; return how many there were."""
+        """Delete sessions and every content that no other holds; return their number."""
         with self._database.writing() as connection:
             self._begin_delete(connection)
             return rows.delete_sessions(connection, names)
 
     def size(self) -> int:
-        """Return what the contents take, in bytes."""
+        """Return the size of the contents, in bytes."""
         with self._database.reading() as connection:
             (size,) = connection.execute(
                 "SELECT coalesce(sum(length(data)), 0) FROM blobs"
@@ -153,19 +153,19 @@ class SqlStore:
     # --- encryption ------------------------------------------------------------------------
 
     def read_key_check(self) -> str:
-        """Return what tells the key of an encrypted archive, "" where nothing is encrypted."""
+        """Return the check value of an encrypted archive's key, "" if it is not encrypted."""
         with self._database.reading() as connection:
             return _check_value(connection)
 
     def lock(self, check: str) -> str:
         """
-        Say with which key an archive is encrypted, as long as nothing is in it.
+        Record the key of an encrypted archive, if the archive is empty.
 
         Args:
-            check: What tells the key.
+            check: The check value of the key.
 
         Returns:
-            What identifies its key now: another one if another process came first, "" if it has
+            The check value now recorded: another one if another process was first, "" if it has
             sessions.
         """
         with self._database.writing() as connection:
@@ -179,9 +179,9 @@ class SqlStore:
 
     def expect(self, check: str) -> None:
         """
-        Say which key the contents come encrypted with from now on; without this they come plain.
+        Set the key with which contents are encrypted from now on; without it they are plain.
 
-        Sessions are then neither read nor written where the archive has another key by now.
+        Sessions are then neither read nor written if the archive has another key.
         """
         self._check = check
 
@@ -190,7 +190,7 @@ class SqlStore:
             return
         if not self._check:
             raise StoreError(
-                "This archive is encrypted by now; nothing was recorded.",
+                "This archive has been encrypted meanwhile; nothing was recorded.",
                 hint="Open it again with its key, as key=… or in the variable "
                 "FOLDLINE_ARCHIVE_KEY.",
             )
@@ -201,7 +201,7 @@ class SqlStore:
         )
 
     def _insert(self, connection: Connection, head: SessionHead) -> None:
-        """Add a session unless there is one of its name; its number was never used before."""
+        """Insert a session unless its name exists; its number was never used before."""
         connection.execute(
             'INSERT INTO sessions (name, dialect, model, "window", created, updated,'
             " generation) VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
@@ -209,10 +209,10 @@ class SqlStore:
         )
 
     def _begin_lock(self, connection: Connection) -> None:
-        """Do what has to come before locking the archive, in its transaction."""
+        """Prepare locking the archive, in its transaction."""
 
     def _begin_delete(self, connection: Connection) -> None:
-        """Do what has to come before deleting, in its transaction."""
+        """Prepare deleting, in its transaction."""
 
     def _claim(self, connection: Connection, name: str, generation: int, change: Change) -> int:
         row = connection.execute(
@@ -224,7 +224,7 @@ class SqlStore:
         if row is None and not rows.is_called(connection, name, change.session):
             raise log.replaced_error(name)
         if row is None:
-            raise log.overtaken(name)
+            raise log.conflict_error(name)
         self._compare(row[1] or "")
         return int(row[0])
 

@@ -2,7 +2,7 @@
 Sessions in a SQLite file.
 
 One writer at a time, any number of readers, in any number of processes: the file is in WAL mode,
-every change is one ``BEGIN IMMEDIATE`` transaction, and a writer waits for the one before it.
+every change is one ``BEGIN IMMEDIATE`` transaction, and a writer waits for the previous one.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from foldline.stores.protocol import SessionHead
 from foldline.stores.sql import SqlStore
 
 PATIENCE: Final = 5.0
-"""How long to wait for another writer, in seconds."""
+"""Timeout for another writer, in seconds."""
 
 FREE_SHARE: Final = 0.25
-"""From this share of free pages on, deleting writes the file anew without them."""
+"""Fraction of free pages above which deleting rewrites the file without them."""
 
 
 class SqliteStore(SqlStore):
@@ -32,15 +32,15 @@ class SqliteStore(SqlStore):
     A store in one SQLite file.
 
     Args:
-        path: The file; it is created, readable by its owner only, when it is missing.
-        durability: "full": what was committed survives a power cut, at one fsync a commit.
+        path: The file; if it is missing it is created, readable only by its owner.
+        durability: "full": commits survive a power failure, at one fsync per commit.
             Measured on a cloud disk: 0.25 ms at the median and 0.7 ms at p99; 4 and 9 ms while
-            other programs kept every core busy. "process": it survives the death of the process,
-            a power cut may cost the newest commits (0.04 and 0.2 ms; 0.04 and 4 ms).
-        patience: How long to wait for another writer, in seconds.
+            other programs kept every core busy. "process": commits survive the death of the
+            process, a power failure may lose the newest (0.04 and 0.2 ms; 0.04 and 4 ms).
+        patience: Timeout for another writer, in seconds.
 
     Raises:
-        StoreError: The file cannot be opened, is no archive, or a newer Foldline's.
+        StoreError: The file cannot be opened, is not an archive, or is from a newer Foldline.
     """
 
     def __init__(
@@ -59,16 +59,16 @@ class SqliteStore(SqlStore):
 
     def delete(self, names: Collection[str]) -> int:
         """
-        Remove sessions for good: their bytes are overwritten, and contents of no other go too.
+        Delete sessions and contents of no other session; their bytes are overwritten.
 
-        The file becomes smaller where much of it is free then.
+        The file shrinks if much of it is free afterwards.
 
         Returns:
-            How many sessions were removed.
+            The number of deleted sessions.
 
         Raises:
-            StoreError: Nothing was removed; or another process was reading for so long that old
-                bytes are still in the log of the file, which the error says.
+            StoreError: Nothing was deleted; or another process was reading for so long that old
+                bytes are still in the log of the file, as the error says.
         """
         count = super().delete(names)
         if count:
@@ -76,7 +76,7 @@ class SqliteStore(SqlStore):
         return count
 
     def size(self) -> int:
-        """Return what is in use of the file, in bytes."""
+        """Return the used size of the file, in bytes."""
         with self._database.reading() as connection:
             (pages, free, page), *_ = connection.execute(
                 "SELECT page_count, freelist_count, page_size FROM"
@@ -85,8 +85,8 @@ class SqliteStore(SqlStore):
         return int((pages - free) * page)
 
     def _insert(self, connection: Connection, head: SessionHead) -> None:
-        # A number is never used again: a process that still reads a deleted session must
-        # not find another one in its place.
+        # A number is never reused: a process that still reads a deleted session must not find
+        # another one in its place.
         connection.execute(
             'INSERT INTO sessions (id, name, dialect, model, "window", created, updated,'
             " generation) SELECT max(coalesce(max(id), 0) + 1, ?), ?, ?, ?, ?, ?, ?, 0"
@@ -95,5 +95,5 @@ class SqliteStore(SqlStore):
         )
 
     def _begin_delete(self, connection: Connection) -> None:
-        # Freed pages are zeroed: what was deleted cannot be read out of the file.
+        # Freed pages are zeroed: deleted content cannot be recovered from the file.
         connection.execute("PRAGMA secure_delete = ON")

@@ -1,4 +1,4 @@
-"""Whole archives: copied from one store to another, and read through to see that all is there."""
+"""Copying whole archives from one store to another, and checking their integrity."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from foldline.stores.log import next_kept
 from foldline.stores.protocol import Change, Store, StoredMessage, StoredSession
 
 CHUNK = 500
-"""Messages that are written in one transaction."""
+"""Number of messages written in one transaction."""
 
 BATCHES = 16
-"""Compactions that are."""
+"""Number of compactions written in one transaction."""
 
 
 @frozen
 class SessionCopy:
-    """What was added to the target of a session; both 0 where it was there already."""
+    """The numbers added to the target for a session; both 0 if it was already complete."""
 
     name: str
     messages: int
@@ -28,10 +28,10 @@ class SessionCopy:
 @frozen
 class SessionCheck:
     """
-    What of a session can be read.
+    The result of checking a session.
 
-    ``messages`` is how many it has, ``unreadable`` how many of them are damaged. ``problem`` is
-    the first error, empty where there is none.
+    ``messages`` is their total number, ``unreadable`` the number of damaged ones. ``problem`` is
+    the first error, empty if there is none.
     """
 
     name: str
@@ -42,15 +42,15 @@ class SessionCheck:
 
 def copy_sessions(source: Store, target: Store) -> Iterator[SessionCopy]:
     """
-    Copy every session that a target lacks, and go on with those that it has a beginning of.
+    Copy every session that a target lacks, and complete those that it has only partly.
 
     Yields:
-        What was added, session by session. Running it again after an interruption goes on where
-        it ended: a session is written in order, its compactions last.
+        The result of each session. Running it again after an interruption resumes it: a session
+        is written in order, its compactions last.
 
     Raises:
-        StoreError: A session of the same name in the target says something else, or a store
-            cannot be read or written.
+        StoreError: The target has a different session with the same name, or a store cannot be
+            read or written.
     """
     for name in source.names():
         stored = source.load(name)
@@ -65,7 +65,7 @@ def _copy(stored: StoredSession, target: Store) -> SessionCopy:
     same = list(there.ids) == list(stored.ids[:size])
     if not same or list(there.batches) != list(stored.batches[:done]):
         raise StoreError(
-            f"The target holds another session {name!r}: it does not begin like this one.",
+            f"The target has another session {name!r} with a different beginning.",
             hint="Copy into an empty archive, or delete that session there first.",
         )
     generation, at = there.generation, size
@@ -87,10 +87,10 @@ def _copy(stored: StoredSession, target: Store) -> SessionCopy:
 
 def check_sessions(store: Store) -> Iterator[SessionCheck]:
     """
-    Read everything in a store: every content is compared with the hash that names it.
+    Read everything in a store and compare every content with its hash.
 
     Yields:
-        What was found, session by session; a damaged one does not end the check.
+        The result of each session; a damaged one does not end the check.
     """
     for name in store.names():
         try:
@@ -113,7 +113,7 @@ def _check(stored: StoredSession) -> SessionCheck:
             problem = problem or str(error)
             while start < stop:
                 readable += _is_readable(stored, start)
-                start = next_kept(stored.ids, start + 1)  # however long a hole is
+                start = next_kept(stored.ids, start + 1)  # skip a gap of any length
     return SessionCheck(stored.head.name, size, size - readable, problem)
 
 

@@ -1,1 +1,1 @@
-"""The rungs of the ladder, one idea a file; standard library and `foldline.core` only."""
+"""The rungs of the ladder, one per file; standard library and `foldline.core` only."""

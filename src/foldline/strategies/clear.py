@@ -2,11 +2,11 @@
 Clear: tool-result clearing, also called micro-compaction.
 
 Old tool results become stubs with a handle, oldest first, in one batch. The last failure of a
-call stays until the same succeeds, and so do skills. While the provider's
+call stays until the same call succeeds, and so do skills. While the provider's
 prompt cache is warm this only happens when it pays: removing C tokens makes the next request
-write the T tokens behind the first of them again, at 1.15 times their price more than a cache
-read, and saves a tenth of C on every later one. It pays back after 11.5·T/C requests (cache write
-1.25, cache read 0.1 of the input price).
+write the T tokens behind the first of them again, which costs 1.15 times the input price more than
+a cache read, and saves a tenth of the price of C on every later one. It pays back after 11.5·T/C
+requests (cache write 1.25, cache read 0.1 of the input price).
 """
 
 from __future__ import annotations
@@ -28,23 +28,22 @@ from foldline.values.messages import ToolCall, ToolResult
 from foldline.values.view import View
 
 SKILL_FILE: Final = "SKILL.md"
-"""The file in which a skill is written down."""
+"""Name of the file that defines a skill."""
 
 
 @frozen
 class Clear:
     """
-    Replace old tool results by stubs.
+    Replace old tool results with stubs.
 
     Args:
         keep: How many of the newest groups keep their results.
-        only: Names of tools whose results may be cleared; None for all but those that load
-            skills. Upper and lower case are the same, as tools are called Read here and read
-            there.
+        only: Names of tools whose results may be cleared, in any case, as agents spell them Read
+            or read; None for all but those that load skills.
         never: Names of tools whose results are never cleared.
 
     Raises:
-        BudgetError: ``keep`` is no whole number from 0 on.
+        BudgetError: ``keep`` is not a whole number of 0 or more.
     """
 
     keep: int = 4
@@ -60,7 +59,7 @@ class Clear:
             )
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
-        """Clear from the oldest on until the target is met."""
+        """Clear results, oldest first, until the target is met."""
         yield from ()
         edits: list[Edit] = []
         freed, first = 0, -1
@@ -112,7 +111,7 @@ def _tool(result: ToolResult, names: Mapping[str, str]) -> str:
 
 
 def _skills(view: View) -> frozenset[Site]:
-    """Return where results stand that tell how to do something, which holds while it is done."""
+    """Return the sites of results that load a skill: its instructions stay valid."""
     return frozenset(
         result
         for call_site, result in view.pairing.answers.items()
@@ -122,7 +121,7 @@ def _skills(view: View) -> frozenset[Site]:
 
 
 def _replies(view: View) -> frozenset[Site]:
-    """Return where results stand that hold the answer of the user to a call."""
+    """Return the sites of results that hold the user's reply to a call."""
     return frozenset(
         site
         for call_site, site in view.pairing.answers.items()

@@ -1,4 +1,4 @@
-"""Dedupe: clear results that a later call of the same tool with the same arguments superseded."""
+"""Dedupe: clear results that a later call with the same tool and arguments superseded."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Dedupe:
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """
-        Clear every result whose call was made again later with the same arguments.
+        Clear every result whose call was repeated later with the same arguments.
 
-        Running something again is not reading it again: such a result goes only where the newer
-        one says the same.
+        A call that does more than read may act each time: its result is cleared only where the
+        newer one is equal.
         """
         yield from ()
         newest: dict[tuple[str, str], ToolResult] = {}
@@ -43,7 +43,7 @@ class Dedupe:
             if not isinstance(call, ToolCall) or not isinstance(result, ToolResult):
                 continue
             latest = newest.setdefault(signature(call), result)
-            if latest is not result and (reads(call) or latest.text == result.text):
+            if latest is not result and (is_read(call) or latest.text == result.text):
                 stale.append((result_site.message, result_site.part))
         edits: list[Edit] = []
         for index, part in reversed(stale):
@@ -54,6 +54,6 @@ class Dedupe:
         return Plan(tuple(edits), "" if edits else "no result was read again")
 
 
-def reads(call: ToolCall) -> bool:
-    """Tell by its name whether a tool only looks at something."""
+def is_read(call: ToolCall) -> bool:
+    """Return True if the name of a tool says that it only reads."""
     return _READING.search(call.name) is not None

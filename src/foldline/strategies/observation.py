@@ -1,4 +1,4 @@
-"""Bounding what a tool observed, by lines and bytes, before anybody has counted tokens."""
+"""Limit a tool output by lines and bytes, without counting tokens."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from foldline.frozen import frozen
 Side: TypeAlias = Literal["head", "tail", "head_tail"]
 
 HEAD: Final = 0.4
-"""How much of what is kept is the beginning, where both ends are."""
+"""Fraction of the kept text that is the beginning, where both ends are kept."""
 
 
 @frozen
 class Observation:
     """
-    What is left of a tool's output.
+    A tool output, perhaps truncated.
 
-    ``lines`` and ``size``, in bytes, are those of the whole output, ``left_out`` how many lines
-    are not in ``text``, 0 where it is whole. A line that was itself cut counts as left out.
+    ``lines`` and ``size``, in bytes, are those of the whole output; ``left_out`` is how many lines
+    are not in ``text``, 0 where it is whole. A line that was cut counts as left out.
     """
 
     text: str
@@ -37,20 +37,20 @@ def truncate_observation(
     note: str = "",
 ) -> Observation:
     """
-    Keep whole lines of a tool's output, within a number of lines and of bytes.
+    Keep whole lines of a tool output, up to a number of lines and of bytes.
 
     Args:
         text: The output.
-        max_lines: The most lines that are kept.
-        max_bytes: The most bytes that are kept, as UTF-8, without the line that says what is not.
+        max_lines: Maximum number of lines to keep.
+        max_bytes: Maximum size to keep, in bytes of UTF-8, without the marker line.
         keep: The beginning ("head"), the end ("tail"), or 40 % and 60 % of both ("head_tail").
-        note: What that line says besides, such as where the whole output is.
+        note: A text for the marker line, such as where the whole output is.
 
     Returns:
-        The observation; one line that is longer than all that is allowed is cut.
+        The observation; a single line longer than the limit is cut.
 
     Raises:
-        BudgetError: A bound is no whole number from 1 on, or there is no such side.
+        BudgetError: A limit is not a whole number of 1 or more, or ``keep`` is unknown.
     """
     whole("max_lines", max_lines, 1)
     whole("max_bytes", max_bytes, 1)
@@ -72,7 +72,7 @@ def truncate_observation(
 
 
 def _fitting(lines: list[str], most: int, room: int) -> list[str]:
-    """Return the first lines that fit, each with its line feed."""
+    """Return the first lines that fit; each counts with its line feed."""
     kept: list[str] = []
     for line in lines[:most]:
         room -= _bytes([line])
@@ -89,7 +89,7 @@ def _bytes(lines: list[str]) -> int:
 def _one_line(
     text: str, lines: list[str], size: int, room: int, keep: Side, note: str
 ) -> Observation:
-    """Cut within a line, at a character, where no whole one fits."""
+    """Cut within a line, between characters, where no whole line fits."""
     data = text.encode("utf-8", "surrogatepass")
     part = data[-room:] if keep == "tail" else data[:room]
     kept = part.decode("utf-8", "ignore")

@@ -1,4 +1,4 @@
-"""Reasoning: leave out the thinking of finished turns, which no provider asks to see again."""
+"""Reasoning: remove the thinking of finished turns, which no provider requires."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from foldline.values.view import View
 @frozen
 class Reasoning:
     """
-    Leave out old reasoning.
+    Remove old reasoning.
 
-    The reasoning since the latest user message stays as it is, signatures included: providers
+    The reasoning since the latest user message stays unchanged, signatures included: providers
     check it while a tool loop runs.
     """
 
     name: ClassVar[str] = "reasoning"
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
-        """Leave out all reasoning before the latest message of the user."""
+        """Remove all reasoning before the latest user message."""
         yield from ()
         user_positions = [i for i, message in enumerate(view.messages) if message.is_from_user()]
         end = user_positions[-1] if user_positions else 0
@@ -42,17 +42,17 @@ class Reasoning:
         message = view.messages[index]
         led_to = _find_outcome(view, index)
         if any(isinstance(part, Opaque) for other in led_to for part in other.parts):
-            # What a provider made for itself is bound to its reasoning for good.
+            # Opaque parts of a provider cannot be separated from their reasoning.
             return []
         handle = context.handles.get(message.id, "")
         return [
             Rewrite(message.id, position, None, self.name, part_handle(handle, message, position))
             for position, part in enumerate(message.parts)
             if isinstance(part, Thinking)
-        ] + [edit for other in led_to for edit in self._unbound(other)]
+        ] + [edit for other in led_to for edit in self._unbind(other)]
 
-    def _unbound(self, message: Message) -> list[Edit]:
-        """Say the same again: what was rewritten is sent without the id that binds it."""
+    def _unbind(self, message: Message) -> list[Edit]:
+        """Rewrite a part to the same text, so that it is sent without its provider id."""
         part = message.parts[0] if message.parts and message.intact else None
         if isinstance(part, (Text, ToolCall)):
             text = part.text if isinstance(part, Text) else part.arguments
@@ -61,7 +61,7 @@ class Reasoning:
 
 
 def _find_outcome(view: View, index: int) -> list[Message]:
-    """Return what reasoning led to, where it stands in messages of its own."""
+    """Return the messages that follow from reasoning, where it is a message of its own."""
     if view.dialect not in ANY_ORDER or not only_thinks(view.messages[index]):
         return []
     return list(

@@ -1,4 +1,4 @@
-"""Rewriting parts: the stub of a cleared result, and call arguments made short but still JSON."""
+"""Replacements of parts: stubs of cleared results, and shortened call arguments, still JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foldline.values.view import View
 
 CLEARED = "[Cleared: "
 DEPTH = 8
-"""How deep argument values are looked at; deeper ones are left as they are."""
+"""Levels of nested argument values that are shortened; deeper ones are unchanged."""
 
 
 def is_stub(text: str) -> bool:
@@ -21,8 +21,8 @@ def is_stub(text: str) -> bool:
     return text.startswith(CLEARED)
 
 
-def stub(result: ToolResult, tokens: int, handle: str, why: str) -> str:
-    """Write what stands in place of a cleared tool result of ``tokens`` tokens."""
+def write_stub(result: ToolResult, tokens: int, handle: str, why: str) -> str:
+    """Write the stub of a cleared tool result of ``tokens`` tokens."""
     tool = f" of {result.name}" if result.name else ""
     failed = ", which reported an error" if result.is_error else ""
     return f"{CLEARED}{tokens:,} tokens{tool}{failed}, {why}; recall {handle}]"
@@ -35,7 +35,7 @@ def clear(
     Propose to clear one tool result.
 
     Returns:
-        The edit, or None when the result is a stub already or would not become smaller.
+        The edit; None if the result is a stub already or would not become smaller.
     """
     message = view.messages[index]
     result = message.parts[part]
@@ -43,7 +43,7 @@ def clear(
         return None
     tokens = view.counter.part(result)
     handle = part_handle(context.handles.get(message.id, message.id), message, part)
-    edit = Rewrite(message.id, part, stub(result, tokens, handle, why), kind, handle)
+    edit = Rewrite(message.id, part, write_stub(result, tokens, handle, why), kind, handle)
     shorter = view.counter.part(rewrite_part(message, edit).parts[part])
     return edit if shorter < tokens else None
 
@@ -55,11 +55,11 @@ def short_arguments(call: ToolCall, share: float, handle: str) -> str:
     Args:
         call: The call.
         share: The fraction of each long string to keep.
-        handle: Where the whole arguments are recalled.
+        handle: The handle that recalls the whole arguments.
 
     Returns:
-        JSON of the same shape, or shortened free text where the arguments are not JSON; the very
-        same text where nothing in it is long.
+        JSON of the same shape, or shortened free text where the arguments are not JSON; the
+        same string where nothing in it is long.
     """
     try:
         value = json.loads(call.arguments)

@@ -1,4 +1,4 @@
-"""The verbatim tail: which of the newest groups a summary leaves as they are."""
+"""The verbatim tail: the newest groups, which a summary does not fold."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ TAIL = 0.10
 """Fraction of the target that stays verbatim at the end, unless a policy says otherwise."""
 
 PRESERVED = 0.6
-"""Fraction of the target that a share of a large history may take, however small it is."""
+"""Fraction of the target that a tail given as a share of a large history may always take."""
 
 
 class TailSelection(Protocol):
-    """Says which groups of a view may be folded."""
+    """The choice of the groups of a view that may be folded."""
 
     def older(self, view: View, context: CompactionContext) -> list[Group]:
         """Return the groups that may be folded, oldest first."""
@@ -32,12 +32,12 @@ class Keep:
     """
     How much of the newest history stays verbatim.
 
-    ``unit`` says what ``amount`` means: "target", a fraction of the target; "share", a fraction of
+    ``unit`` is the unit of ``amount``: "target", a fraction of the target; "share", a fraction of
     the history's tokens; "groups", a number of groups; "rounds", a number of messages with words
-    of the user, with all that follows them.
+    of the user, each with all that follows it.
 
     Raises:
-        BudgetError: The amount is no such number.
+        BudgetError: The amount is not a number of that unit.
     """
 
     unit: Literal["target", "share", "groups", "rounds"]
@@ -52,12 +52,12 @@ class Keep:
                 )
         elif not isinstance(self.amount, (int, float)) or not 0 <= self.amount <= 1:
             raise BudgetError(
-                f"What is kept of the {self.unit} is a fraction, not {self.amount!r}.",
+                f"The {self.unit} to keep must be a fraction, not {self.amount!r}.",
                 hint="Give a number from 0 to 1.",
             )
 
     def older(self, view: View, context: CompactionContext) -> list[Group]:
-        """Return the groups that may be folded, oldest first; an earlier snapshot is one."""
+        """Return the groups that may be folded, oldest first, earlier snapshots included."""
         groups = view.foldable()
         cut = self._cut(view, context, groups)
         return [
@@ -74,7 +74,7 @@ class Keep:
         if self.unit == "target":
             room = context.target * self.amount
         else:
-            # Of a history that is larger than the window, no more than there is room for.
+            # A history larger than the window keeps no more than there is room for.
             most = max(self.amount * context.limit, PRESERVED * context.target)
             room = min(self.amount * view.tokens, most)
         cut = len(groups)

@@ -1,23 +1,21 @@
 """
-Truncate: make single giant parts smaller, in place, with the whole text under a handle.
+Truncate: shorten single giant parts in place; a handle recalls the whole text.
 
-Used three ways: `bound` when a tool output is recorded; `shorten_staying` by a summary, for what
-must stay although it is too large; and the `Truncate` rung when nothing else is left.
+Used three ways: `bound` when a tool output is recorded; `shorten_staying` by a summary, for
+messages that must stay although they are too large; and the `Truncate` rung as the last resort.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from foldline.core.asks import Steps
 from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.frozen import frozen
 from foldline.outputs.verdict import failing_note
-from foldline.snapshot.excerpt import Style, excerpt, paragraphs
 from foldline.snapshot.plans import is_plan_tool, short_plan_call, short_plan_text
-from foldline.snapshot.query import Query
 from foldline.snapshot.sources import is_report
 from foldline.strategies.observation import Side, truncate_observation
 from foldline.strategies.stubs import is_stub, short_arguments
@@ -31,21 +29,24 @@ from foldline.values.snapshot_mark import first_line, seal_text
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 
+if TYPE_CHECKING:
+    from foldline.snapshot.excerpt import Style
+
 SMALLEST = 120
 """Parts below this many tokens are not worth cutting."""
 
 SMALLEST_AT_LAST = 60
-"""Tokens below which nothing is cut that has to stay, even if the target leaves no choice."""
+"""Minimum tokens of a part that must stay, even if the target leaves no choice."""
 
 SURELY_OUTPUT = 2_000
-"""Tokens above which what looks like an output in a user's message is cut as one: none writes so
-much, and the beginning of what is smaller stays."""
+"""Tokens above which text in a user message that looks like an output is cut as one: no user
+writes that much. The beginning of a shorter one stays."""
 
 LEAST_SHARE = 1 / 8
-"""Fraction of the target below which nothing is cut that has to stay, where there is a choice."""
+"""Minimum size of a part that must stay, where there is a choice: a fraction of the target."""
 
 SUMMARY_SHARE = 0.8
-"""Fraction of the target for what users wrote where that is an earlier compaction's account."""
+"""Fraction of the target for user messages if one of them is another compaction's summary."""
 
 UNREAD_SHARE = 0.28
 """Fraction of the target up to which unread results together are left whole."""
@@ -55,23 +56,23 @@ FULL = 0.93
 
 RESULT_SHARE, LAST_SHARE = 0.26, 0.8
 """
-Fractions of the target that what has to stay may take once it is too large: before the user's
-words are shortened for it, and where nothing else is left to shorten.
+Fractions of the target for messages that must stay, once they are too large: before the user's
+words are shortened for them, and where nothing else can be shortened.
 """
 
 LONGEST_LEAD = 600
-"""Characters of the line that says that no user speaks; Foldline's own are shorter."""
+"""Maximum characters of the line that marks a text as not the user's; Foldline's are shorter."""
 
 
 def bound(
     message: Message, counter: TokenCounter, *, handle: str, outputs: Outputs
 ) -> tuple[Rewrite, ...]:
     """
-    Bound the tool outputs of a message that is being recorded.
+    Limit the size of the tool outputs of a message that is being recorded.
 
     Args:
         message: The message.
-        counter: What counts.
+        counter: The token counter.
         handle: The message's handle.
         outputs: How large an output may be, and which part of it to keep.
 
@@ -87,6 +88,8 @@ def bound(
             name = part_handle(handle, message, index)
             text = part.text
             if tokens > outputs.hard:
+                from foldline.snapshot.excerpt import excerpt  # only giant outputs need it
+
                 text = excerpt(text, outputs.soft, counter, handle=name, style=outputs.style)
             text = _within_lines(text, outputs, name)
             edits.append(Rewrite(message.id, index, text, "truncate", name, keep_media=True))
@@ -94,7 +97,7 @@ def bound(
 
 
 def _within_lines(text: str, outputs: Outputs, handle: str) -> str:
-    """Leave out lines until a text has no more lines and bytes than it may have."""
+    """Remove lines until a text is within its limits of lines and bytes."""
     sides: dict[Style, Side] = {"head": "head", "tail": "tail"}
 
     def render(note: str) -> str:
@@ -119,9 +122,9 @@ class CutSite:
     """
     A part that may be cut.
 
-    ``tokens`` is its size. ``rank`` says what it is: arguments of a "call" and "tool" outputs are
-    cut first, then "rules", the "task" (what users and systems said) and "pinned" parts after
-    everything else.
+    ``tokens`` is its size. ``rank`` is its place in the order of cutting: arguments of a "call"
+    and "tool" outputs first, then "rules", the "task" (messages of users and systems), and
+    "pinned" parts after everything else.
     """
 
     index: int
@@ -132,7 +135,7 @@ class CutSite:
 
 @frozen
 class Truncate:
-    """The last resort: level the largest parts of everything that is left."""
+    """The last resort: cut the largest remaining parts to one size."""
 
     name: ClassVar[str] = "truncate"
 
@@ -153,13 +156,14 @@ def _cut_down(
     steps: Iterable[tuple[Sequence[CutSite], float, int]],
 ) -> tuple[Rewrite, ...]:
     """
-    Cut the largest of one group of sites after another, until what stays has room.
+    Cut the largest sites of one group after another, until the remaining messages fit.
 
     Args:
         view: The view that holds the messages.
-        context: Handles.
-        staying: The messages that are to have room together.
-        steps: Which sites, until all takes how many tokens, and below how many none is cut.
+        context: Handles of messages.
+        staying: Positions of the messages that must fit together.
+        steps: For each group: its sites, the total size at which to stop, and the minimum size of
+            a part, both in tokens.
     """
     total = sum(view.counts[index] for index in staying)
     found: dict[tuple[int, int], Rewrite] = {}
@@ -189,8 +193,11 @@ def _cut(view: View, context: CompactionContext, site: CutSite, cap: int) -> Rew
     elif isinstance(part, ToolCall):
         text = short_arguments(part, cap / site.tokens, handle)
     else:
-        whole, lead = _text_of(part), leading(message, site.part)
-        # A line put in front may cost a little more than by itself.
+        from foldline.snapshot.excerpt import excerpt, paragraphs  # only giant parts need it
+        from foldline.snapshot.query import Query
+
+        whole, lead = _text_of(part), find_lead(message, site.part)
+        # A line before a text may cost a little more than by itself.
         front = view.counter.text(seal_text(lead)) + 2 if lead else 0
         inside = cap - (site.tokens - view.counter.text(whole)) - front
         rest = whole.partition("\n")[2] if lead else whole
@@ -205,7 +212,7 @@ def _cut(view: View, context: CompactionContext, site: CutSite, cap: int) -> Rew
 
 
 def _short_plan(view: View, part: Part, room: int, handle: str) -> str | None:
-    """Shorten what sets or shows a plan, by whole items; None for anything else."""
+    """Shorten a part that sets or shows a plan, by whole items; return None for any other."""
     size = view.counter.text
     if isinstance(part, ToolCall) and is_plan_tool(part.name):
         return short_plan_call(part, room, size, handle)
@@ -217,16 +224,16 @@ def _short_plan(view: View, part: Part, room: int, handle: str) -> str | None:
 
 
 def _is_written(part: Part, site: CutSite, text: str) -> bool:
-    """Return True if a text was written: agents without tools get outputs as text parts too."""
+    """Return True if a text is prose: agents without tools receive outputs as text parts too."""
     is_output = site.rank == "tool" and site.tokens > SURELY_OUTPUT
     return (isinstance(part, Text) and not is_output) or is_report(text)
 
 
-def leading(message: Message, part: int) -> str:
+def find_lead(message: Message, part: int) -> str:
     """
-    Return the line at the head of a part that says that no user speaks there, "" where one does.
+    Return the first line of a part if it marks the text as not the user's, else "".
 
-    It stays whatever is cut, and what is left is sealed again: without it a snapshot would be
+    It is never cut, and the shortened text is sealed again: without it a snapshot would be
     taken for the user's own words.
     """
     if part or not (is_snapshot(message) or message.is_attachment()):
@@ -235,7 +242,7 @@ def leading(message: Message, part: int) -> str:
 
 
 def _order(sites: list[CutSite], room: int) -> list[list[CutSite]]:
-    """Cut the task and its like late, unless it would leave nothing for anything else."""
+    """Cut the task and similar parts late, unless they would leave no room for anything else."""
     system = [site for site in sites if site.rank == "system"]
     tools = [site for site in sites if site.rank in ("call", "tool")]
     rest = [site for site in sites if site.rank not in ("call", "tool", "system")]
@@ -249,8 +256,8 @@ def level(sizes: Iterable[int], excess: int, least: int = SMALLEST) -> int:
     Find the cap that frees a number of tokens when all larger parts are cut to it.
 
     Args:
-        sizes: What the parts take, in tokens.
-        excess: What is to be freed, in tokens.
+        sizes: Sizes of the parts, in tokens.
+        excess: How much to free, in tokens.
         least: The lowest cap, in tokens.
     """
     ordered = sorted(sizes, reverse=True)
@@ -270,7 +277,7 @@ def _sites(view: View, staying: Iterable[int], least: int = SMALLEST) -> Iterabl
         message = view.messages[index]
         reason = view.protected.get(index)
         if reason == "system" and view.dialect in ANY_ORDER:
-            continue  # There it is what an agent is built on, and its tools.
+            continue  # There it defines the agent, with its tools.
         for position, part in enumerate(message.parts):
             if _is_cuttable(part):
                 tokens = view.counter.part(part)
@@ -291,18 +298,18 @@ def shorten_staying(
     view: View, context: CompactionContext, positions: Iterable[int], share: float, folded: int = 0
 ) -> tuple[Rewrite, ...]:
     """
-    Shorten the largest of what has to stay, as far as it takes too much of the target.
+    Shorten the largest messages that must stay, as far as they take too much of the target.
 
-    Call arguments come first, then results and rules, then what users wrote, then pins. But for
-    arguments, none is cut below an eighth of the target unless that leaves no choice. Unread
-    results and words of the user that take little are not cut before the system prompt is.
+    Call arguments come first, then results and rules, then user messages, then pins. Except for
+    arguments, none is cut below an eighth of the target unless there is no choice. Small unread
+    results and short user messages are not cut before the system prompt is.
 
     Args:
-        view: The view that holds it.
-        context: Handles.
-        positions: The messages that stay.
+        view: The view that holds the messages.
+        context: The target, and handles of messages.
+        positions: Positions of the messages that stay.
         share: Fraction of the target that they may take.
-        folded: What all other messages take, in tokens: they may take what that leaves.
+        folded: Size of all other messages, in tokens; the rest of the target is available, too.
     """
     staying, target = list(positions), context.target
     sites = list(_sites(view, staying, SMALLEST_AT_LAST))
@@ -319,7 +326,7 @@ def shorten_staying(
 def _cutting(
     sites: Sequence[CutSite], spared: Collection[CutSite], share: float, target: int
 ) -> Iterator[tuple[list[CutSite], float, int]]:
-    """Yield what is cut one after another: until what stays takes how much, and how far down."""
+    """Yield the steps of `_cut_down`: sites, the size at which to stop, the minimum size."""
     floor, results = round(target * LEAST_SHARE), RESULT_SHARE * target
     rest = [site for site in sites if site.rank != "system"]
     system = [site for site in sites if site.rank == "system"]
@@ -340,7 +347,7 @@ def _cutting(
 
 
 def _find_spared(view: View, sites: Iterable[CutSite], target: int) -> frozenset[CutSite]:
-    """Return what is not cut before the system prompt is: short words, and few unread results."""
+    """Return the sites that are cut after the system prompt: short words, few unread results."""
     reasons = view.protected
     unread = [s for s in sites if s.rank == "tool" and reasons.get(s.index) == "unread"]
     if sum(site.tokens for site in unread) > UNREAD_SHARE * target:

@@ -1,4 +1,4 @@
-"""Window: no model, no ranking; drop the oldest groups until the rest fits."""
+"""Window: drop the oldest groups until the rest fits, without a model or a ranking."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ class Window:
     Drop the oldest groups.
 
     Args:
-        keep: How many of the newest groups to keep, instead of stopping at the target; None to
-            stop at the target.
+        keep: How many of the newest groups to keep; None to stop at the target instead.
     """
 
     keep: int | None = None
     name: ClassVar[str] = "window"
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
-        """Drop whole groups, oldest first; what is protected stays, and so does a snapshot."""
+        """Drop whole groups, oldest first, except protected ones and snapshots."""
         yield from ()
         groups = [g for g in view.foldable() if not is_snapshot(view.messages[g.start])]
         if self.keep is not None:

@@ -1,10 +1,10 @@
 """
-Acceptance: a model's answer is untrusted until it has passed here.
+Acceptance: a model's answer is untrusted until it has passed these checks.
 
-It is looked at for what is known to go wrong: no answer, an answer that was cut off, a refusal, an
-error page, a placeholder or courtesies in place of an account, missing sections, an echo of the
-question, a line over and over again, and an account that is longer than it may be or than what it
-stands for. What could pass for the library's own marks is made harmless.
+They detect the known failures: no answer, an answer that was cut off, a refusal, an
+error page, a placeholder or courtesies instead of an account, missing sections, an echo of the
+prompt, repeated lines, and an account that is longer than allowed or than the messages that it
+replaces. Imitations of the library's own marks are neutralized.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from foldline.summary.cleanup import (
     is_bare,
     is_placeholder,
     neutralize,
+    remove_courtesies,
+    remove_repeats,
     repeats_itself,
     unwrap,
-    without_courtesies,
-    without_repeats,
 )
 from foldline.summary.prompt import SummaryPrompt
 from foldline.summary.templates import Template
 
 SHORT = 600
-"""Characters up to which an answer may be nothing but a refusal or an error text."""
+"""Maximum characters of an answer that is checked for being only a refusal or an error."""
 
 CHARACTERS = 40
-"""Characters for each token of an answer; a longer text is not even looked at."""
+"""Maximum characters for each token of an answer; a longer text is rejected unread."""
 
 NEARLY = 1.25
-"""An answer that reached its cap by the provider's count does so within this factor by ours."""
+"""Maximum ratio of the provider's to the local count for an answer that reached its limit."""
 
 LONGER, CUTS = 1.5, 6
 """
-An account up to so many times as long as it may be is cut, and how often a shorter one is tried.
+An account up to this multiple of its limit is cut; and the maximum number of attempts to cut it.
 """
 
 CUT, SENTENCE_ENDS = "\n[…]", (".", "!", "?", "。", "！", "？", "\n")
-"""What stands where an account was cut, and behind what."""
+"""The mark where an account was cut, and the characters after which it may be cut."""
 
 ECHO = 30
-"""Characters of a line of the rules that no account has by chance."""
+"""Minimum characters of a line of the rules that counts as an echo in an account."""
 
 STOPPED = {
     "length": "was cut off before its end",
@@ -83,11 +83,11 @@ _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|center)\b", re.IGNORECASE)
 @frozen
 class Terms:
     """
-    What an account must be.
+    The requirements of an account.
 
-    ``tokens`` is its greatest length, ``source`` the size of what it stands for; ``count`` counts
-    the tokens of a text. ``is_known`` says whether digits are a handle: the beginning of the id of
-    a message.
+    ``tokens`` is its maximum length, ``source`` the size of the messages that it replaces;
+    ``count`` counts the tokens of a text. ``is_known`` returns True if digits are a handle: the
+    beginning of the id of a message.
     """
 
     template: Template
@@ -99,17 +99,17 @@ class Terms:
 
 def accept(reply: Reply, ask: Ask, prompt: SummaryPrompt, terms: Terms) -> tuple[str, str]:
     """
-    Judge an answer.
+    Check an answer.
 
     Args:
         reply: The answer.
-        ask: What was asked, for its cap.
-        prompt: What was said, for echoes of it.
-        terms: What the account must be.
+        ask: The request, for its limit.
+        prompt: The prompt, to detect echoes of it.
+        terms: The requirements of the account.
 
     Returns:
-        The account and "", or "" and what is wrong with the answer, as the end of a sentence that
-        begins with "the answer".
+        The account and "", or "" and the problem, as the end of a sentence that begins with
+        "the answer".
     """
     problem = _find_incomplete(reply, ask, terms.count)
     if problem:
@@ -118,23 +118,25 @@ def accept(reply: Reply, ask: Ask, prompt: SummaryPrompt, terms: Terms) -> tuple
         text = unwrap(reply.text, terms.template)
     except ValueError as error:
         return "", f"cannot be read: {error}"
-    text = without_courtesies(text)
+    text = remove_courtesies(text)
     account = neutralize(text, terms.is_known)
-    account = within(account, terms.tokens, terms.count)
+    account = cut_to_length(account, terms.tokens, terms.count)
     has_words = any(sign.isalnum() for sign in account) and not is_bare(text)
     problem = _unfit(account, prompt, terms) if has_words else "is empty"
-    return ("", problem) if problem else (without_repeats(account), "")
+    return ("", problem) if problem else (remove_repeats(account), "")
 
 
-def within(account: str, tokens: int, count: Callable[[str], int], longer: float = LONGER) -> str:
+def cut_to_length(
+    account: str, tokens: int, count: Callable[[str], int], longer: float = LONGER
+) -> str:
     """
-    Cut an account that is a little too long behind a sentence, and say so.
+    Cut an account that is a little too long after a sentence, and mark the cut.
 
     Args:
         account: The account.
-        tokens: How long it may be, in tokens.
+        tokens: Maximum length, in tokens.
         count: Counts the tokens of a text.
-        longer: What counts as a little: at most so many times as long as it may be.
+        longer: Maximum ratio of the length to ``tokens``; a longer account is not cut.
     """
     size = count(account)
     if not tokens < size <= longer * tokens:
@@ -158,7 +160,7 @@ def _find_incomplete(reply: Reply, ask: Ask, count: Callable[[str], int]) -> str
     if len(reply.text) > CHARACTERS * ask.max_tokens:
         return f"is longer than {ask.max_tokens:,} tokens"
     written = 0 if reply.usage is None else reply.usage.output
-    # Reported output may hold reasoning that is not shown: the text itself must be as long, too.
+    # Reported output may include hidden reasoning: the text itself must be as long, too.
     if written >= ask.max_tokens <= NEARLY * count(reply.text):
         return STOPPED["length"]
     return "" if reply.text.strip() else "is empty"

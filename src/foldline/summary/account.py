@@ -1,9 +1,9 @@
 """
-Account: what a model or the user says of folded messages, before statements are quoted.
+Account: a summary of folded messages by a model or the user, before statements are quoted.
 
-Its coverage is which of the names that matter most are still in it, or quoted beside it: those
-most likely to be used again, by the statistics of the conversation, and the paths and numbers of
-open failures and of the plan.
+Its coverage measures which of the most important names it contains, or quotes beside it contain:
+those most likely to be used again, by the statistics of the conversation, and the paths and
+numbers of open failures and of the plan.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from foldline.relevance.language import Language
 from foldline.relevance.names import items
 from foldline.snapshot.facts import open_errors, plan
 from foldline.snapshot.phrases import phrases_for
-from foldline.summary.acceptance import within
+from foldline.summary.acceptance import cut_to_length
 from foldline.summary.claims import mark_unproven_claims
 from foldline.summary.cleanup import neutralize
 from foldline.summary.model_summary import summarize_with_model
@@ -39,14 +39,14 @@ def write_account(
     language: Language | None,
 ) -> Steps[ModelSummary]:
     """
-    Take the user's account, or let a model write one; mark what it lacks evidence for.
+    Return the user's account, or one by a model, with claims marked that have no evidence.
 
     Args:
         view: The view that holds the messages.
-        context: Who answers, or the text of the user's own.
-        positions: Which messages are folded, in order.
-        room: What the snapshot may take, in tokens.
-        cuts: What is shortened of the messages that stay.
+        context: The summarizer, or the text of the user.
+        positions: Positions of the folded messages, in order.
+        room: Maximum size of the snapshot, in tokens.
+        cuts: Edits that shorten messages that stay.
         language: The language of the account, None for that of the template.
     """
     if context.account:
@@ -63,39 +63,39 @@ def write_account(
 
 
 def _own_account(view: View, context: CompactionContext, most: int) -> ModelSummary:
-    """Write the user's own account as one of a model: harmless, and within its share."""
+    """Return the user's own account, neutralized and within the share of a model's account."""
     text = neutralize(context.account, known_handles(view, context))
-    short = within(text, most, view.counter.text, math.inf)
+    short = cut_to_length(text, most, view.counter.text, math.inf)
     return ModelSummary(short, "" if short == text else "the text of the user is cut")
 
 
 MOST = 40
-"""How many names are looked for, those of facts not counted."""
+"""Number of likely names that are checked, in addition to those of facts."""
 
 
 @frozen
 class Coverage:
-    """Names that matter, those of them that the account lacks, and those that nothing has."""
+    """Important names, those that the account lacks, and those that the snapshot lacks, too."""
 
     expected: frozenset[str]
-    untold: frozenset[str]
+    missing: frozenset[str]
     lost: frozenset[str]
 
     def __str__(self) -> str:
-        quoted = len(self.untold) - len(self.lost)
+        quoted = len(self.missing) - len(self.lost)
         return (
-            f"the account lacks {len(self.untold)} of the {len(self.expected)} names that matter "
+            f"the account lacks {len(self.missing)} of the {len(self.expected)} names that matter "
             f"most, {quoted} of these are quoted beside it"
         )
 
 
 def choose_names(view: View, positions: Sequence[int]) -> frozenset[str]:
     """
-    Return the names that matter most among those that would go out of sight.
+    Return the most important names among those that would no longer be in view.
 
     Args:
         view: What the model sees.
-        positions: The messages that are folded.
+        positions: Positions of the folded messages.
     """
     folded = [view.original(position) for position in positions]
     folded_positions = frozenset(positions)
@@ -115,6 +115,6 @@ def choose_names(view: View, positions: Sequence[int]) -> frozenset[str]:
     return frozenset(likely) | (facts - beside)
 
 
-def coverage(names: frozenset[str], account: str, snapshot: str) -> Coverage:
-    """Compare the names that matter with an account and with the snapshot that it stands in."""
+def measure_coverage(names: frozenset[str], account: str, snapshot: str) -> Coverage:
+    """Compare the important names with an account and with the snapshot that contains it."""
     return Coverage(names, names - items(account).keys(), names - items(snapshot).keys())

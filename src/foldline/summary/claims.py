@@ -1,9 +1,9 @@
 """
-Claims: success that an account asserts although the conversation does not show it.
+Claims: assertions of success in an account that the conversation does not support.
 
-The check is one-sided on purpose, and a claim is marked, not taken away. Where a failure stands
-open and no later result shows a success, every claim is; otherwise one of tests, builds, checks or
-deployments that no result shows, and that nobody in the conversation speaks of.
+The check is one-sided on purpose, and a claim is marked, not removed. If a failure is
+open and no later result shows a success, every claim is marked; otherwise only claims about tests,
+builds, checks or deployments that neither a result nor a message of the conversation supports.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from foldline.values.messages import Message, ToolCall, ToolResult
 from foldline.values.part_text import call_text
 
 UNSHOWN = tuple(table.unshown for table in TABLES)
-"""What follows a claim without evidence, in every language."""
+"""The mark after a claim without evidence, in every language."""
 
 _CHECKS = r"(?:tests?|checks?|builds?|suites?|specs?|ci)"
 _GOOD = r"(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|ok|clean)"
@@ -57,10 +57,10 @@ _FAILED = re.compile(
     re.MULTILINE,
 )
 READ = 100_000
-"""Characters of a text that are looked at, half of them at its end."""
+"""Characters of a text that are examined, half of them at its end."""
 
 CALL = 4_000
-"""Characters of a call that are looked at."""
+"""Characters of a call that are examined."""
 
 
 @frozen
@@ -68,7 +68,7 @@ class _Kind:
     """
     A kind of work that can succeed.
 
-    ``named`` finds it in a sentence, ``run`` in a call that does it, and ``output`` in a result.
+    ``named`` matches a sentence about it, ``run`` a call that does it, and ``output`` a result.
     """
 
     named: re.Pattern[str]
@@ -111,15 +111,15 @@ def mark_unproven_claims(
     account: str, messages: Sequence[Message], phrases: Phrases = ENGLISH
 ) -> tuple[str, int]:
     """
-    Mark the claims of success that the conversation does not bear out.
+    Mark the claims of success that the conversation does not support.
 
     Args:
-        account: What a model wrote.
-        messages: The whole conversation as it was really said.
-        phrases: The words that mark them.
+        account: The account of a model.
+        messages: The original messages of the whole conversation.
+        phrases: The wording of the mark.
 
     Returns:
-        The account, and how many lines of it were marked.
+        The account, and the number of marked lines.
     """
     lines = account.split("\n")
     claims = {number: found for number, line in enumerate(lines) if (found := _claims(line))}
@@ -155,7 +155,7 @@ def _names(kind: _Kind, sentences: Iterable[str]) -> bool:
 
 
 def _has_evidence(kind: _Kind, messages: Sequence[Message]) -> bool:
-    """Return True if a result shows a success of this kind, or somebody speaks of one."""
+    """Return True if a result shows a success of this kind, or a message reports one."""
     return any(_says_success(kind, message) for message in messages) or any(
         _is_success(kind, call, result) for call, result in _calls_with_results(messages)
     )
@@ -179,7 +179,7 @@ def _calls_with_results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall,
 
 
 def _is_success(kind: _Kind, call: ToolCall, result: ToolResult) -> bool:
-    """Return True if a call may have done such work: it did not fail, or says that it passed."""
+    """Return True if a call may have done such work: it did not fail, or its result passed."""
     text = _ends(result.text)
     if _PASSED.search(text) is not None:
         return True

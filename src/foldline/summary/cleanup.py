@@ -1,9 +1,9 @@
 """
-Cleaning up a model's answer: its wrapping, courtesies, repetitions, and forgeries.
+Cleanup of a model's answer: its wrapping, courtesies, repetitions, and forgeries.
 
-A model's text must not pass for what this library writes itself: headings of the snapshot, first
-lines of snapshots, marks of shortened texts, and handles that recall nothing lose what makes them
-look so; the words stay.
+A model's text must not pass for text of this library: imitations of headings, first
+lines of snapshots, marks of shortened texts, and unknown handles lose their special form, but keep
+their words.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _MARKUP = re.compile(r"</?[^<>\n]{1,60}>|^#+ .*$|[\s*_`\d.:\uff1a-]+", re.MULTIL
 
 def unwrap(answer: str, template: Template) -> str:
     """
-    Take the account out of an answer.
+    Extract the account from an answer.
 
     Args:
-        answer: What the model wrote.
-        template: What it was told to write.
+        answer: The answer of the model.
+        template: The template of the prompt.
 
     Raises:
-        ValueError: It cannot be told where the account begins or ends; says what is missing.
+        ValueError: The start or end of the account is unclear; names the unclosed block.
     """
     fenced = _FENCED.match(answer)
     text = (fenced.group(1) if fenced else answer).strip()
@@ -43,18 +43,18 @@ def unwrap(answer: str, template: Template) -> str:
 
 
 def is_bare(account: str) -> bool:
-    """Return True if there is nothing in an account but tags, headings and numbers."""
+    """Return True if an account consists only of tags, headings and numbers."""
     return not _MARKUP.sub("", account)
 
 
 def _without(text: str, scratch: str, wrappers: tuple[str, ...]) -> str:
-    """Take off the block to think in, which comes first where there is one."""
+    """Remove the block for thinking, which comes first if there is one."""
     begin = re.search(rf"^[ \t]*<{scratch}>", text, re.MULTILINE)
     if begin is None or _opens_before(text, begin.start(), wrappers):
         return text
     inside = text[begin.end() :]
     for wrapper in wrappers:
-        # The end that the account follows; an end that is quoted inside is none.
+        # The end tag right before the account; one that is quoted inside does not count.
         end = re.search(rf"</{scratch}>\s*(?=<{wrapper}>)", inside)
         if end is not None:
             return inside[end.end() :]
@@ -73,13 +73,13 @@ def _opens_before(text: str, position: int, wrappers: tuple[str, ...]) -> bool:
 
 
 def _is_alone(text: str, tag: str) -> bool:
-    """Return True if exactly one line begins the account, and the answer ends with its end."""
+    """Return True if exactly one line opens the tag, and the answer ends with its end tag."""
     starts = re.findall(rf"^[ \t]*<{tag}>", text, re.MULTILINE)
     return len(starts) == 1 and text.rstrip().endswith(f"</{tag}>")
 
 
 def _inside(text: str, tag: str) -> str | None:
-    """Return what stands in a tag; None when no line begins with it."""
+    """Return the content of a tag; None if no line begins with it."""
     begin = re.search(rf"^[ \t]*<{tag}>", text, re.MULTILINE)
     if begin is None:
         return None
@@ -90,20 +90,20 @@ def _inside(text: str, tag: str) -> str | None:
 
 
 SHORT = 200
-"""Characters up to which a line may be nothing but courtesy."""
+"""Maximum characters of a line that is checked for being only a courtesy."""
 
 CLOSING_LINES = 3
-"""Lines at the end of an answer that are looked at for courtesy."""
+"""Number of lines at the end of an answer that are checked for courtesies."""
 
 REPEATED = 0.5
 REPEATS, UNIT = 3, 12
 """
-Fraction of an account that may say what was said before; how often at least it has to, and in
-sentences of how many characters at least: "none" may come in every section.
+Maximum fraction of an account that may be repeated; minimum number of repetitions, and minimum
+characters of a repeated sentence: "none" may occur in every section.
 """
 
 LONG = 40
-"""Characters from which on a line that comes again is left out: it is no "none" of a section."""
+"""Minimum characters of a repeated line that is removed: shorter ones may be "none"."""
 
 _AGREED = (
     r"(?:sure(?: thing)?|certainly|of course|absolutely|okay|ok|alright|got it|understood|"
@@ -137,8 +137,8 @@ _PLACEHOLDER = re.compile(rf"(?:[^:：]{{0,60}}[:：])?[^\w]{{0,10}}{_EMPTY}[^\w
 _UNITS = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n")
 
 
-def without_courtesies(answer: str) -> str:
-    """Take off how an answer begins and ends when it talks to somebody."""
+def remove_courtesies(answer: str) -> str:
+    """Remove the opening and closing courtesies of an answer."""
     text = answer.strip()
     opening = _OPENING.match(text)
     if opening is not None:
@@ -158,13 +158,13 @@ def _is_closing(line: str) -> bool:
 
 
 def is_placeholder(account: str) -> bool:
-    """Return True if no line of an account says anything."""
+    """Return True if every line of an account is a placeholder."""
     lines = [line.strip() for line in account.split("\n") if line.strip()]
     return all(len(line) <= SHORT and _PLACEHOLDER.fullmatch(line) for line in lines)
 
 
 def repeats_itself(account: str) -> bool:
-    """Return True if an account says mostly what it has said before."""
+    """Return True if an account mostly repeats itself."""
     units = Counter(" ".join(unit.casefold().split()) for unit in _UNITS.split(account))
     del units[""]
     total = sum(len(unit) * count for unit, count in units.items())
@@ -173,8 +173,8 @@ def repeats_itself(account: str) -> bool:
     return sum(again.values()) >= REPEATS and repeated > REPEATED * total
 
 
-def without_repeats(account: str) -> str:
-    """Leave out the long lines of an account that it has already."""
+def remove_repeats(account: str) -> str:
+    """Remove repeated long lines from an account."""
     seen, lines = set[str](), list[str]()
     for line in account.split("\n"):
         if len(line) < LONG or line not in seen:
@@ -197,7 +197,7 @@ _MARK = re.compile(
 _LEADING = re.compile(r"^\[?([0-9a-f]{6,32})(?:\.\d{1,4})?(?![\w./-])")
 _RECALL = re.compile(r"\brecall ([0-9a-f]{6,32})(?:\.\d{1,4})?(?!\w)", re.IGNORECASE)
 
-_UNSEEN = [
+_INVISIBLE = [
     *range(32),
     *range(0x7F, 0xA0),
     0xAD,
@@ -208,17 +208,17 @@ _UNSEEN = [
     0xFEFF,
     *range(0xE0000, 0xE0080),
 ]
-_CONTROLS = {code: None for code in _UNSEEN if code != ord("\t")}
-"""Signs that nobody sees: one before a heading would hide it here."""
+_CONTROLS = {code: None for code in _INVISIBLE if code != ord("\t")}
+"""Invisible characters: one before a heading would hide it from the patterns."""
 
 
 def neutralize(account: str, is_known: Callable[[str], bool]) -> str:
     """
-    Write an account so that no line of it can pass for a part of the snapshot.
+    Rewrite an account so that none of its lines can pass for a part of the snapshot.
 
     Args:
-        account: What a model wrote.
-        is_known: Whether some hexadecimal digits begin the id of a message.
+        account: The account of a model or the user.
+        is_known: Returns True if hexadecimal digits begin the id of a message.
 
     Returns:
         The account in ordinary lines, without empty ones.

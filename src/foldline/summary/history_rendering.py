@@ -1,9 +1,9 @@
 """
 History rendering: the folded messages as plain text for a model, whole where they fit.
 
-Every step stands after its number and who speaks, as it was really said, not as stubs show it.
-Where all of it is too long, the longest texts are shortened to what tells most, with their number;
-no step is left out unnamed.
+Every step is written after its handle and role, from the original messages instead of stubs.
+If the text is too long, the longest steps are shortened to their most important lines, with their
+handle; no step is omitted without a note.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 
 HEAD_SHARE, TAIL_SHARE = 0.3, 0.35
-"""Fractions of a shortened text for its beginning and its end; lines that tell get the rest."""
+"""Fractions of a shortened text for its beginning and its end; important lines get the rest."""
 
 NOTE_TOKENS = 30
-"""What the note in a shortened text, and one that stands for steps without room, takes."""
+"""Size of the note in a shortened text, and of the note for omitted steps, in tokens."""
 
 BRIEF = 16
-"""The fewest tokens that a step is worth; where there is less for each, some share a note."""
+"""Minimum tokens of a step; if there is less room for each, some share a note."""
 
 
 @frozen
@@ -39,7 +39,7 @@ class HistoryPiece:
     """
     A step of the conversation, or a part of a long one.
 
-    ``role`` is who speaks, ``tokens`` what it takes as it is read, its head included.
+    ``tokens`` is its size as a model reads it, with its heading.
     """
 
     handle: str
@@ -53,7 +53,7 @@ class HistoryPiece:
 
 
 def pieces(view: View, context: CompactionContext, positions: Sequence[int]) -> list[HistoryPiece]:
-    """Return the folded messages, oldest first; earlier snapshots are not among them."""
+    """Return the folded messages as pieces, oldest first, without earlier snapshots."""
     return [
         _measure(
             HistoryPiece(handle_at(view, context, position), message.role, text, 0), view.counter
@@ -106,17 +106,17 @@ def fit_pieces(
     largest: int,
 ) -> list[HistoryPiece]:
     """
-    Make pieces fit into a room.
+    Shorten pieces until they fit.
 
     Args:
         found: The pieces.
-        counter: What counts.
-        values: Probability of use by item, to choose what is kept of a long text.
-        room: What they may take together, in tokens.
-        largest: What one of them may take; a longer one is divided.
+        counter: The token counter.
+        values: Probability of use by item, to select the lines to keep of a long text.
+        room: Maximum size of all pieces, in tokens.
+        largest: Maximum size of one piece, in tokens; a longer one is divided.
 
     Returns:
-        Pieces in the same order, each step still named.
+        Pieces in the same order, in which every step is named.
     """
     total = sum(piece.tokens for piece in found)
     if total > room:
@@ -135,7 +135,7 @@ def fit_pieces(
 def _shorten(
     piece: HistoryPiece, tokens: int, counter: TokenCounter, values: Mapping[str, float]
 ) -> HistoryPiece:
-    """Keep the beginning, the end, and between them the lines that tell most."""
+    """Keep the beginning, the end, and the most important lines between them."""
     text, per_token = piece.text, len(piece.text) / max(1, piece.tokens)
     note = f"[… shortened from {piece.tokens:,} tokens; recall {piece.handle} …]"
     best = _shorten_to_words(piece, tokens, counter)
@@ -173,11 +173,11 @@ def _shorten_to_words(piece: HistoryPiece, tokens: int, counter: TokenCounter) -
 def _share_notes(
     found: Sequence[HistoryPiece], counter: TokenCounter, room: int
 ) -> Iterator[HistoryPiece]:
-    """Let steps share a note where there is no room for each: the user's and the newest stay."""
+    """Replace steps without room by shared notes: the user's and the newest steps stay."""
     order = sorted(range(len(found)), key=lambda n: (found[n].role != "user", -n))
     kept, left = set[int](), room
     for number in order:
-        # A step beside one that is kept needs no note of its own between the two.
+        # No note is needed between a step and a kept neighbour.
         left -= found[number].tokens + (0 if number + 1 in kept else NOTE_TOKENS)
         if left < NOTE_TOKENS:
             break

@@ -1,9 +1,9 @@
 """
-Model summary: a model writes an account of what happened, oldest first, and updates it.
+Model summary: a model writes an account of the folded messages, oldest first, and updates it.
 
-An account that an earlier snapshot has is never summarised again: it is what the first request
-updates. What does not fit into one request goes in several, each updating the account so far. An
-answer is untrusted: it counts only when it was accepted.
+The account of an earlier snapshot is not summarized again: the first request updates it.
+Messages that do not fit into one request are sent in several, each updating the account so far. An
+answer is untrusted: it counts only after it was accepted.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from foldline.values.protect import is_snapshot
 from foldline.values.tokens import TokenCounter
 
 EIGHTH = 8
-"""A piece takes at most this part of a request, so that little of one is left empty."""
+"""Divisor of the size of a request: the maximum size of a piece, so that requests are full."""
 
 SMALLER = 0.7
-"""How large the next request is when the last one did not fit, as a fraction of it."""
+"""Size of the next request after one that did not fit, as a fraction of it."""
 
 PREVIOUS = 0.25
-"""Fraction of the reader's window that the account so far may take."""
+"""Fraction of the summarizer's window that the account so far may take."""
 
 
 @frozen
 class SummaryProgress:
     """
-    How far the summary has come.
+    The progress of a summary.
 
-    ``left`` is what is still to be read, ``account`` the account so far and ``reach`` the last
-    step in it, "" while there is none. ``window`` is the reader's, in tokens; ``requests`` how
-    many may still be made, ``tries`` how many of them for the same steps. ``problem`` is what was
-    wrong with the last answer.
+    ``left`` are the pieces still to be read, ``account`` the account so far and ``reach`` the last
+    step in it, "" if there is none. ``window`` is the summarizer's, in tokens; ``requests`` how
+    many may still be made, ``tries`` how many of them for the same steps. ``problem`` is why the
+    last answer was rejected.
     """
 
     left: tuple[HistoryPiece, ...]
@@ -55,7 +55,7 @@ class SummaryProgress:
 
 @frozen
 class ChunkAsk:
-    """An Ask with the steps that it holds, and those that are left for later ones."""
+    """An Ask with the steps that it contains, and the steps for later ones."""
 
     ask: Ask
     prompt: SummaryPrompt
@@ -66,13 +66,13 @@ class ChunkAsk:
 
 def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
     """
-    Ask a model for an account of what happened.
+    Let a model write an account of the folded messages.
 
     Args:
-        request: Which messages, what the account may take and how the model is asked.
+        request: The messages, the size of the account and the settings.
 
     Returns:
-        The account in plain lines, or as far as it came.
+        The account in plain lines; after a problem, as far as it was accepted.
     """
     view, settings = request.view, request.settings
     read = pieces(view, request.context, request.positions)
@@ -125,7 +125,7 @@ def summarize_with_model(request: SummaryRequest) -> Steps[ModelSummary]:
 def _chunk_ask(
     request: SummaryRequest, task: SummaryTask, progress: SummaryProgress
 ) -> ChunkAsk | None:
-    """Write the next request; None when the window holds nothing."""
+    """Write the next request; None if the window is too small."""
     view = request.view
     waiting, before = sum(p.tokens for p in progress.left), view.counter.text(progress.account)
     capacity = request.capacity(task, before, progress.window)
@@ -154,14 +154,14 @@ def _repeat(
     problem: str,
     counter: TokenCounter,
 ) -> SummaryProgress:
-    """Ask for the same steps again: in less room if there was too little."""
+    """Prepare another request for the same steps, smaller after an overflow."""
     window = progress.window
     if reply.stop == "overflow":
         ask = chunk_ask.ask
         size = counter.text(ask.prompt) + counter.text(ask.system) + ask.max_tokens
         window = int(SMALLER * min(window, size, reply.limit or window))
     left = (*chunk_ask.now, *chunk_ask.later)
-    # What a provider said stays out of what a model reads.
+    # The error of a provider is not passed on to a model.
     return replace(progress, left=left, window=window, problem="" if reply.error else problem)
 
 
@@ -170,7 +170,7 @@ def _may_help(reply: Reply) -> bool:
 
 
 def _partial(progress: SummaryProgress, problem: str, language: Language | None) -> ModelSummary:
-    """Keep the account of the older steps: it is paid for, and says how far it reaches."""
+    """Keep the account of the older steps, with a note on how far it reaches."""
     if not progress.reach:
         return ModelSummary(problem=problem)
     reach = phrases_for(language).reach.replace("{step}", progress.reach)
@@ -178,7 +178,7 @@ def _partial(progress: SummaryProgress, problem: str, language: Language | None)
 
 
 def _previous(request: SummaryRequest) -> str:
-    """Return what earlier snapshots among the messages say, without their first lines."""
+    """Return the texts of earlier snapshots among the messages, without their first lines."""
     view = request.view
     texts: Sequence[str] = [
         view.messages[position].text.partition("\n")[2]

@@ -1,8 +1,8 @@
 """
-The prompt: rules that stand apart, and the conversation as plain text behind a fence.
+The prompt: rules as a system prompt, and the conversation as plain text inside a fence.
 
-The fence carries a mark that is made from what it holds, so that nothing inside can close it.
-Texts are put together, never formatted: braces in them mean nothing.
+The fence has a mark derived from its content, so that nothing inside can close it.
+Texts are concatenated, never formatted: braces in them have no effect.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from foldline.summary.templates import Template, read_texts
 from foldline.values.identity import derived_id
 
 MARK = 8
-"""Characters of the mark of a fence."""
+"""Length of the mark of a fence, in characters."""
 
 LEAST_USED = 0.8
-"""How much of its room an account is asked to fill, as a fraction of it."""
+"""Requested minimum length of an account, as a fraction of its maximum."""
 
 SLACK = 1.1
-"""How much longer an account may come than it was asked to be: models do not count."""
+"""Accepted length of an account, as a multiple of the requested one: models do not count."""
 
 
 class Wording(NamedTuple):
     """
-    What a request says around the conversation.
+    The texts of a request around the conversation.
 
-    Names in braces are replaced one by one. ``unit`` is how many of what ``length`` counts besides
-    tokens, words or characters, make a token.
+    Names in braces are replaced one by one. ``unit`` is how many of the other unit in ``length``,
+    words or characters, make a token.
     """
 
     rules: str
@@ -55,13 +55,13 @@ _WORDINGS = {language: Wording(**texts) for language, texts in read_texts("wordi
 @frozen
 class SummaryTask:
     """
-    What is asked of a model besides reading.
+    The instructions for one account.
 
-    ``tokens`` is how long the account is asked to be, ``tools`` the exact names in the
-    conversation, ``plan`` the step of the plan that was last agreed on, "" when there is none.
-    ``focus`` is what the caller wants to be kept above all. ``shortened`` is what stays in sight
-    in part only, ``beside`` what the user said that stays whole, and ``others`` what stays
-    besides: the steps of the first and the last message, and how many there are.
+    ``tokens`` is the requested length of the account, ``tools`` the exact names of the tools of
+    the conversation, ``plan`` the step that last set the plan, "" if there is none.
+    ``focus`` is the most important content by the caller's words. ``shortened`` are the texts
+    that stay in view only in part, ``beside`` the user's messages that stay whole, and ``others``
+    the other messages that stay: the first and the last handle, and their number.
     """
 
     template: Template
@@ -76,13 +76,13 @@ class SummaryTask:
 
     @property
     def limit(self) -> int:
-        """The longest account that is taken, in tokens."""
+        """The maximum length of an accepted account, in tokens."""
         return int(self.tokens * SLACK)
 
 
 @frozen
 class SummaryPrompt:
-    """A request: the rules that stand apart, the rest of it, and the mark of its fences."""
+    """A request: the rules as a system prompt, the text, and the mark of its fences."""
 
     system: str
     text: str
@@ -101,11 +101,11 @@ def compose(
     Write a request.
 
     Args:
-        task: What is asked.
+        task: The instructions.
         transcript: The steps to read.
-        previous: The account so far, which is to be brought up to date.
+        previous: The account so far, to be updated.
         more: Whether further steps will follow in another request.
-        problem: Why the last answer could not be used.
+        problem: Why the last answer was rejected.
     """
     words = _WORDINGS["chinese" if task.language == CHINESE else "english"]
     mark = _mark(task.shortened, task.beside, previous, transcript)
@@ -140,7 +140,7 @@ def compose(
 
 
 def _length(words: Wording, tokens: int) -> str:
-    """Say how long the account is to be: in tokens, and in what a model counts better."""
+    """Write the requested length: in tokens, and in a unit that models count better."""
     sizes = {
         "{least}": LEAST_USED * tokens,
         "{tokens}": tokens,
@@ -162,7 +162,7 @@ def _beside(words: Wording, task: SummaryTask) -> str:
 
 
 def _mark(*texts: str) -> str:
-    """Make a mark that stands in none of the texts."""
+    """Return a mark that none of the texts contains."""
     mark = derived_id(*texts)[:MARK]
     while any(mark in text for text in texts):
         mark = derived_id(mark, *texts)[:MARK]

@@ -1,4 +1,4 @@
-"""Session memory: take up the fold that was prepared in the background, if it still fits."""
+"""Session memory: apply the fold that was prepared in the background, if it still fits."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ NAME = "session memory"
 @frozen
 class SessionMemory:
     """
-    Apply what was prepared: no model, no ranking, nothing is read again.
+    Apply the prepared edits, without a model or a ranking.
 
-    It holds only while exactly the messages are shown that it was made for; what came behind
-    them stays word for word. Otherwise it is refused, and the next rung does the work.
+    They are valid only while the view begins with exactly the messages that they were made for;
+    later messages stay verbatim. Otherwise the next rung is used.
     """
 
     name: ClassVar[str] = NAME
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
-        """Return the prepared edits, or why they do not hold."""
+        """Return the prepared edits, or the reason why they are not valid."""
         yield from ()
         memory = context.memory
         if memory is None:
             return Plan(reason="nothing is prepared")
         if context.focus and not context.account:
-            return Plan(reason="it was prepared before it was known what to focus on")
+            return Plan(reason="it was prepared before the focus was set")
         misfit = memory.misfit(view.messages, view.dialect)
         if misfit:
             return Plan(reason=misfit)
         return Plan(memory.edits, memory.reason, memory.fallback)
 
 
-def remembering(policy: Policy) -> Policy:
+def add_session_memory(policy: Policy) -> Policy:
     """
-    Put session memory before a ladder, due when its summary is.
+    Return the policy with session memory as its first rung, due with its summary.
 
-    It comes first, since what another rung changes it no longer fits; and it is skipped for a
-    hard budget, which it was not prepared for.
+    It comes first, because it does not fit a view that another rung has changed; and it is
+    skipped for a hard budget, for which it was not prepared.
 
     Args:
-        policy: The ladder; one that has the rung is returned as it is.
+        policy: The policy; one that has the rung is returned unchanged.
     """
     if any(isinstance(rung.strategy, SessionMemory) for rung in policy.rungs):
         return policy
@@ -56,12 +56,12 @@ def remembering(policy: Policy) -> Policy:
     return replace(policy, rungs=(rung, *policy.rungs))
 
 
-def preparing(policy: Policy) -> Policy:
+def select_summary_rung(policy: Policy) -> Policy:
     """
-    Return the ladder that prepares a session memory: the summary of a policy, at any size.
+    Return the policy that prepares a session memory: only the summary, due at any size.
 
     Args:
-        policy: The ladder of the session; where it has no summary, the usual one is taken.
+        policy: The policy of the session; if it has no summary, the default one is used.
     """
     folding = (rung.strategy for rung in policy.rungs if isinstance(rung.strategy, Summarize))
     return Policy(NAME, (Rung(next(folding, Summarize()), 0.0),))

@@ -1,4 +1,4 @@
-"""Span: fold a chosen stretch of the history, and leave the rest as it is."""
+"""Span: fold a selected part of the history, and leave the rest unchanged."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from foldline.values.tokens import MESSAGE_TOKENS
 from foldline.values.view import View
 
 SHARE = 0.2
-"""Fraction of what is folded that its snapshot may take, where no budget says otherwise."""
+"""Maximum size of the snapshot without a budget, as a fraction of the folded messages."""
 
 WHOLE = 1.0
-"""What stays is never shortened: nobody asked for that."""
+"""Messages outside the span are never shortened: the caller did not request that."""
 
 
 @frozen
 class Span:
     """
-    The groups from one message to another, both included; one that reaches beyond them stays.
+    The groups from one message to another, both included; groups partly outside stay.
 
     Args:
         start: The id of the first message; "" for the beginning.
@@ -47,7 +47,7 @@ class Span:
         return self.groups(view)
 
     def groups(self, view: View) -> list[Group]:
-        """Return the groups of the span without those that have to stay; see `older`."""
+        """Return the groups of the span without those that must stay; see `older`."""
         first, last = self.bounds(view)
         return [g for g in view.foldable() if first <= g.start and g.members[-1] <= last]
 
@@ -56,7 +56,7 @@ class Span:
         Return the positions of the first and the last message.
 
         Raises:
-            RecallError: A message is not shown, as it was folded before, or never was there.
+            RecallError: A message is not in view: it was folded before, or never existed.
             InputError: The start comes after the end.
         """
         first = _position(view, self.start) if self.start else 0
@@ -72,14 +72,14 @@ class Span:
 def _position(view: View, number: str) -> int:
     if number not in view.positions:
         raise RecallError(
-            f"The message {number[:40]} is not shown.",
-            hint="It may stand in a snapshot already; name a message of the present view.",
+            f"The message {number[:40]} is not in view.",
+            hint="It may be part of a snapshot already; name a message of the current view.",
         )
     return view.positions[number]
 
 
 def is_partial(policy: Policy) -> bool:
-    """Tell whether a policy folds a span, and leaves everything else as it is."""
+    """Return True if a policy folds a span, and leaves everything else unchanged."""
     return any(
         isinstance(rung.strategy, Summarize) and isinstance(rung.strategy.keep, Span)
         for rung in policy.rungs
@@ -87,38 +87,39 @@ def is_partial(policy: Policy) -> bool:
 
 
 def _repair(view: View, span: Span) -> tuple[View, Span]:
-    """Return the view as a compaction mends it first, and the span in the messages of that."""
+    """Return the repaired view, from which a compaction starts, and the span in that view."""
     first, last = span.bounds(view)
     edits = repair(view.messages, view.dialect)
     if not edits:
         return view, span
-    mended = view.after(edits)
+    repaired = view.after(edits)
     ids = [message.id for message in view.messages]
-    start = _follow(ids[first:], edits, mended) if span.start else ""
-    up_to = _follow(ids[last::-1], edits, mended) if span.up_to else ""
-    return mended, Span(start, up_to)
+    start = _follow(ids[first:], edits, repaired) if span.start else ""
+    up_to = _follow(ids[last::-1], edits, repaired) if span.up_to else ""
+    return repaired, Span(start, up_to)
 
 
-def _follow(ids: Sequence[str], edits: Sequence[Edit], mended: View) -> str:
-    """Return what stands for the first of some messages that is still there in some form."""
+def _follow(ids: Sequence[str], edits: Sequence[Edit], repaired: View) -> str:
+    """Return the id, after the repair, of the first message that is still in view."""
     for number in ids:
-        visible = [one for one in following(frozenset({number}), edits) if one in mended.positions]
+        following_ids = following(frozenset({number}), edits)
+        visible = [one for one in following_ids if one in repaired.positions]
         if visible:
             return visible[0]
     return ids[0]
 
 
-def partial(view: View, span: Span, budget: Budget | None = None) -> tuple[Policy, Budget]:
+def plan_span(view: View, span: Span, budget: Budget | None = None) -> tuple[Policy, Budget]:
     """
     Return the policy and the budget that fold a span and shorten nothing else.
 
     Args:
         view: What the model sees now.
-        span: What is to be folded.
-        budget: What the messages may take; None for what stays and a snapshot of the rest.
+        span: The span to fold.
+        budget: The budget of the messages; None for the rest and a snapshot of the span.
 
     Raises:
-        RecallError: A message of the span is not shown.
+        RecallError: A message of the span is not in view.
         InputError: The span ends before it starts, or nothing in it may be folded.
     """
     view, span = _repair(view, span)

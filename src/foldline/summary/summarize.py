@@ -23,13 +23,13 @@ from foldline.values.view import View
 NAME = "summarize"
 
 SMALLEST = 160
-"""The least that a snapshot is given, in tokens."""
+"""Minimum room of a snapshot, in tokens."""
 
 MUST_SHARE = 0.6
-"""Fraction of the target up to which messages that have to stay are never shortened."""
+"""Fraction of the target up to which messages that must stay are never shortened."""
 
 USED = 0.95
-"""Fraction of the target from which on it counts as used."""
+"""Minimum fraction of the target at which it counts as used."""
 
 
 @frozen
@@ -37,13 +37,13 @@ class Summarize:
     """
     Fold everything older than the tail into one snapshot of statements; no model is needed.
 
-    Where somebody answers, a model writes an account of what happened, and statements quote what
-    it leaves out; where its answer cannot be used, the statements alone do.
+    With a summarizer, a model writes an account of the folded messages, and statements quote what
+    it omits; if its answer is unusable, there are only statements.
 
     Args:
-        keep: What of the history stays verbatim, such as how much of the newest.
-        most: The largest snapshot, as a fraction of the effective window.
-        share: Fraction of the target that what stays may take before its largest parts are cut.
+        keep: Selects the groups that stay verbatim, such as the newest.
+        most: Maximum size of the snapshot, as a fraction of the effective window.
+        share: Fraction of the target that remaining messages may take before they are cut.
     """
 
     keep: TailSelection = field(default_factory=lambda: Keep("target", TAIL))
@@ -52,7 +52,7 @@ class Summarize:
     name: ClassVar[str] = NAME
 
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
-        """Fold the groups before the tail; an earlier snapshot among them is taken up."""
+        """Fold the groups before the tail, including an earlier snapshot."""
         positions = sorted(i for group in self.keep.older(view, context) for i in group.members)
         folded = sum(view.counts[index] for index in positions)
         folded_positions = frozenset(positions)
@@ -69,7 +69,7 @@ class Summarize:
         phrases = phrases_for(language)
         summary = ModelSummary()
         if context.account or (context.reader is not None and positions):
-            # Imported here: few need what asks for an account and checks it.
+            # Imported here: most compactions need no account.
             from foldline.summary.account import write_account
 
             summary = yield from write_account(view, context, positions, room, cuts, language)
@@ -87,11 +87,11 @@ class Summarize:
         return Plan(edits, reason, fallback=bool(summary.problem))
 
     def _may_extend(self, spare: int, context: CompactionContext) -> bool:
-        """Return True if the story leaves room that recent steps may use."""
+        """Return True if the snapshot leaves room for recent steps."""
         return isinstance(self.keep, Keep) and spare > (1 - USED) * context.target
 
     def _find_unfolded(self, view: View, positions: list[int], spare: int) -> frozenset[int]:
-        """Return what of the newest history has room although it lies before the tail."""
+        """Return the newest messages before the tail that fit verbatim, too."""
         folded = frozenset(positions)
         kept = set[int]()
         for group in reversed([g for g in view.foldable() if folded.issuperset(g.members)]):
@@ -104,14 +104,14 @@ class Summarize:
 
 
 def _reason(view: View, positions: list[int], summary: ModelSummary, snapshot: str) -> str:
-    """Say what became of the account: where it ends, what is unproven in it, what it lacks."""
+    """Describe the account: its problem, its unproven claims, and the names it lacks."""
     words = [summary.problem] if summary.problem else []
     if summary.marked:
         words.append(f"claims of success that no result shows: {summary.marked}")
     if summary.text:
-        from foldline.summary.account import choose_names, coverage
+        from foldline.summary.account import choose_names, measure_coverage
 
-        words.append(str(coverage(choose_names(view, positions), summary.text, snapshot)))
+        words.append(str(measure_coverage(choose_names(view, positions), summary.text, snapshot)))
     return "; ".join(words)
 
 
@@ -127,14 +127,14 @@ AUTO = "auto"
 
 def conversation_language(view: View, setting: str = AUTO) -> Language | None:
     """
-    Return the language of what is written about a conversation.
+    Return the language in which to write about a conversation.
 
     Args:
-        view: What is shown of it; only the user's own words count.
-        setting: "auto", or the code or name of a language that is wanted.
+        view: The view; only the user's own words count.
+        setting: "auto", or the code or name of a language.
 
     Returns:
-        The language; None where the user's script does not tell it.
+        The language; None if the user's script does not determine it.
     """
     if setting != AUTO:
         return LANGUAGES.get(setting.casefold(), Language("", setting))

@@ -1,4 +1,4 @@
-"""Summary request: what a model is asked for, in which language, what it may read and write."""
+"""Summary request: the content of a request for an account, its language and its limits."""
 
 from __future__ import annotations
 
@@ -22,59 +22,57 @@ from foldline.values.protect import is_snapshot
 from foldline.values.view import View
 
 LEAST = 64
-"""The least room worth asking for, in tokens."""
+"""Minimum size of an account that is worth a request, in tokens."""
 
 SPARE, SCRATCH = 1.25, 1.5
 """
-How long the answer may come before the provider cuts it off, as a multiple of the account, and
-what a block to think in may take besides.
+Output limit of the request, as a multiple of the account, and what a block for thinking adds.
 """
 
 HALF = 2
-"""An account takes at most this part of what it stands for: a longer one never pays."""
+"""Divisor of the size of the folded messages: a longer account never pays."""
 
 HEADER, STATE = 80, 0.08
 """
-What the first line and the title of a snapshot take, in tokens, and its lists of facts, as a
-fraction of its room: an account leaves that free.
+Size of the first line and the title of a snapshot, in tokens, and of its lists of facts, as a
+fraction of its room: an account leaves this room free.
 """
 
 QUARTER = 4
-"""The answer takes at most this part of the reader's window."""
+"""Divisor of the summarizer's window: the maximum size of the answer."""
 
 MARGIN = 0.06
 """
-Fraction of the reader's window that is kept free, since its tokenizer counts otherwise than ours:
-what the estimate may be wrong by on a whole context (p95).
+Fraction of the summarizer's window that is left free, because its tokenizer differs from the local
+counter: the error of the estimate on a whole context (p95).
 """
 
 TOOLS, TOOL_NAME = 60, re.compile(r"[\w.:/@-]{1,80}")
-"""How many names of tools a request lists, and what is taken for one."""
+"""Maximum number of tool names in a request, and the pattern of a name."""
 
 _NAMED = re.compile(r"(?:^|\brecall )([0-9a-f]{6,32})\b", re.MULTILINE)
 
 FOCUS = 2_000
-"""Characters of a focus that a request has."""
+"""Maximum characters of a focus in a request."""
 
 CUT_SHARE = 0.2
-"""Fraction of the reader's window that the full texts of shortened messages may take."""
+"""Fraction of the summarizer's window that the full texts of shortened messages may take."""
 
 BESIDE, BESIDE_SHARE = 300, 0.05
 """
-Tokens of a message of the user that stays in sight, for a model that would not see it, and the
-fraction of the reader's window that all of them may take.
+Maximum tokens of each user message that stays in view and is quoted for the summarizer, and the
+fraction of the summarizer's window that all of them may take.
 """
 
 
 @frozen
 class SummaryRequest:
     """
-    An account that a model is asked for.
+    A request for an account.
 
-    ``positions`` are the messages that it stands for, ``room`` is what the snapshot may take in
-    tokens. ``cuts`` are the messages that stay but are shortened: the account carries over what
-    the user asks in them.
-    ``language`` is that of the account, None where it is not known.
+    ``positions`` are those of the messages that it replaces, ``room`` is the maximum size of the
+    snapshot in tokens. ``cuts`` shorten messages that stay: the account includes the user's
+    requests in them. ``language`` is that of the account, None if unknown.
     """
 
     view: View
@@ -87,18 +85,18 @@ class SummaryRequest:
 
     @property
     def settings(self) -> SummarySettings:
-        """How the model is asked."""
+        """The settings of summaries."""
         return self.context.summary
 
     def task(self, source: int) -> SummaryTask:
         """
-        Say what is asked of a source.
+        Return the instructions for an account of a source.
 
-        The account may take its share of the room, and what the snapshot around it leaves free;
-        a little less is asked for, since models do not count.
+        The account may take its share of the room, as far as the rest of the snapshot leaves it;
+        a little less is requested, because models do not count.
 
         Args:
-            source: What is read, in tokens.
+            source: Size of the messages to read, in tokens.
         """
         chosen = template(self.settings.template, self.language)
         around = HEADER + round(STATE * self.room)
@@ -119,16 +117,16 @@ class SummaryRequest:
         return self.within(task, self.reader.window)
 
     def cut_tokens(self) -> int:
-        """Count what the shortened messages hold, in tokens: the account stands for it too."""
+        """Return the tokens of the shortened messages: the account covers them, too."""
         return sum(piece.tokens for piece in pieces(self.view, self.context, self._cut()))
 
     def within(self, task: SummaryTask, window: int) -> SummaryTask:
-        """Return the task with an account that a window, in tokens, has room for."""
+        """Return the task with an account that fits a window, in tokens."""
         most = min(self.reader.output, window // QUARTER) / _length(task.template)
         return replace(task, tokens=min(task.tokens, int(most / SLACK)))
 
     def cap(self, task: SummaryTask) -> int:
-        """Return what the answer may take, a block to think in included, in tokens."""
+        """Return the output limit, in tokens, including a block for thinking."""
         return int(task.limit * _length(task.template))
 
     def capacity(self, task: SummaryTask, previous: int, window: int) -> int:
@@ -136,16 +134,16 @@ class SummaryRequest:
         Return how much of the conversation one request can hold, in tokens.
 
         Args:
-            task: What is asked.
-            previous: What the account so far takes, in tokens.
-            window: The reader's window, in tokens.
+            task: The instructions.
+            previous: Size of the account so far, in tokens.
+            window: The summarizer's window, in tokens.
         """
         frame = compose(task, "", "…", more=True, problem="…" * 40)
         around = self.view.counter.text(frame.system) + self.view.counter.text(frame.text)
         return window - self.cap(task) - around - previous - round(MARGIN * window)
 
     def _tools(self) -> Iterator[str]:
-        """Name the tools of the conversation; a name that could say something else is left out."""
+        """Yield the tool names of the conversation, except those that could hold other text."""
         originals = (self.view.original(index) for index in range(len(self.view.messages)))
         names = dict.fromkeys(call.name for message in originals for call in message.calls)
         yield from [name for name in names if TOOL_NAME.fullmatch(name)][:TOOLS]
@@ -157,7 +155,7 @@ class SummaryRequest:
         return sorted(found - folded)
 
     def _write_shortened(self) -> list[str]:
-        """Write out what is shortened: first of all the messages of the user, whole."""
+        """Return the full texts of shortened messages, those of the user first."""
         view, left = self.view, round(CUT_SHARE * self.reader.window)
         found, cut = list[str](), self._cut()
         for from_user in (True, False):
@@ -170,7 +168,7 @@ class SummaryRequest:
         return found
 
     def _beside(self) -> tuple[str, tuple[str, str, int] | None]:
-        """Quote what the user said that stays whole, and name what stays besides."""
+        """Quote the user messages that stay whole, and name the other messages that stay."""
         view, changed = self.view, {*self.positions, *self._cut()}
         whole = [index for index in range(len(view.messages)) if index not in changed]
         user_positions = [
@@ -197,10 +195,10 @@ class SummaryRequest:
 
 def known_handles(view: View, context: CompactionContext) -> Callable[[str], bool]:
     """
-    Return what says whether digits are a handle.
+    Return a function that returns True if digits are a handle.
 
-    They are if the id of a message begins with them, or an earlier snapshot names them: what it
-    stands for may lie in an archive only.
+    They are if the id of a message begins with them, or if an earlier snapshot names them: its
+    messages may be only in an archive.
     """
     known = context.handles
     register = known if isinstance(known, Handles) else Register(known)

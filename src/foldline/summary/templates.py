@@ -1,4 +1,4 @@
-"""Templates: what a model is asked to write, by name, in English and in Chinese."""
+"""Templates of summaries: the prompts by name, in English and in Chinese."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from foldline.relevance.language import CHINESE, Language
 @frozen
 class Template:
     """
-    What a model is asked to write.
+    The prompt for an account, and the form of the answer.
 
-    ``prompt`` goes to the model as it is: braces in it mean nothing. ``sections`` are texts that
-    an answer must have to be accepted, in any case of letters. ``scratch`` names tags of a block
-    to think in, which is taken off, ``wrapper`` tags of the block that holds the account.
-    ``chinese`` is the same for conversations in Chinese.
+    ``prompt`` is sent unchanged: braces in it have no effect. ``sections`` are texts that
+    an answer must contain to be accepted, in any case. ``scratch`` are the tags of a block
+    for thinking, which is removed, ``wrapper`` the tags of the block that holds the account.
+    ``chinese`` is the template for conversations in Chinese.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Template:
 
 
 def read_texts(name: str) -> dict[str, dict[str, Any]]:
-    """Return the tables of a file with texts beside this module."""
+    """Return the tables of a TOML file in this package."""
     return tomllib.loads((get_data("foldline.summary", name) or b"").decode("utf-8"))
 
 
@@ -47,7 +47,7 @@ TEMPLATES = {name: _template(name, found) for name, found in read_texts("templat
 """The templates by name."""
 
 OWN = "own"
-"""What a template is called that is given as a text."""
+"""The name of a template that is given as a text."""
 
 
 def template(name: str, language: Language | None) -> Template:
@@ -55,8 +55,8 @@ def template(name: str, language: Language | None) -> Template:
     Return a template in the language of the user.
 
     Args:
-        name: The name of a template, or the text of one's own.
-        language: Of the user, None when it is not known.
+        name: The name of a template, or the text of your own.
+        language: The language of the user, None if unknown.
     """
     chosen = TEMPLATES.get(name) or Template(OWN, name)
     return chosen.chinese if language == CHINESE and chosen.chinese is not None else chosen

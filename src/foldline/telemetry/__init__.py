@@ -1,1 +1,1 @@
-"""Reports on what happens to a context: standard logging, OpenTelemetry, trace files."""
+"""Reports on context events: standard logging, OpenTelemetry, trace files."""

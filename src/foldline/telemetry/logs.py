@@ -1,7 +1,7 @@
 """
-Standard logging, under the name "foldline": silent until a program asks for it.
+Standard logging, under the name "foldline": silent until a program configures it.
 
-Information is about numbers and names; nothing of a conversation is ever logged.
+Only numbers and names are logged, never any content of a conversation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LOGGER.addHandler(logging.NullHandler())
 
 
 def _redact(record: logging.LogRecord) -> bool:
-    """Take secrets out of a record: names of sessions and hooks are anything."""
+    """Redact secrets in a record: names of sessions and hooks may hold anything."""
     record.msg = redact_json(record.getMessage())
     record.args = ()
     return True
@@ -41,7 +41,7 @@ def log(event: Event) -> None:
 
 
 def _describe(event: Event) -> tuple[int, str]:
-    """Return the level of an event, and what happened."""
+    """Return the level and the message of an event."""
     match event:
         case CompactionFinished(receipt=receipt) if receipt is not None:
             level = logging.WARNING if receipt.status == "failed" else logging.INFO

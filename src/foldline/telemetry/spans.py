@@ -1,10 +1,9 @@
 """
 OpenTelemetry: a span for every compaction, and metrics; numbers and names, never content.
 
-A program that uses OpenTelemetry gets them without asking. One that does not pays nothing: the
-package is not imported. Names with ``gen_ai`` are the semantic conventions for generative AI,
-those with ``foldline`` our own; there is no name for content, so that none can be recorded. All
-of them are in docs/configuration.md.
+A program that uses OpenTelemetry gets them automatically; for one that does not, the package is
+never imported. Names with ``gen_ai`` are the semantic conventions for generative AI, those with
+``foldline`` our own; no attribute holds content. All are listed in docs/configuration.md.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ METRICS: Final = {
 """Metrics, with their unit and meaning; the last two are counters, the others histograms."""
 
 _PROVIDERS: Final = {"gemini": "gcp.gemini"}
-"""What the conventions call a provider, where we call it otherwise."""
+"""Provider names of the conventions that differ from ours."""
 
 
 def start_attributes(event: CompactionStarted) -> dict[str, Any]:
-    """Return the attributes that are known when a compaction starts."""
+    """Return the attributes known at the start of a compaction."""
     attributes = {
         "gen_ai.operation.name": OPERATION,
         "gen_ai.provider.name": provider_name(event.provider),
@@ -54,7 +53,7 @@ def start_attributes(event: CompactionStarted) -> dict[str, Any]:
 
 
 def end_attributes(event: CompactionFinished) -> dict[str, Any]:
-    """Return the attributes that are known when it ended."""
+    """Return the attributes known at the end of a compaction."""
     attributes: dict[str, Any] = {"foldline.status": event.status, "error.type": event.error}
     receipt = event.receipt
     if receipt is not None:
@@ -75,17 +74,17 @@ def end_attributes(event: CompactionFinished) -> dict[str, Any]:
 
 
 def provider_name(name: str) -> str:
-    """Return what the conventions call a provider."""
+    """Return a provider's name in the conventions."""
     return _PROVIDERS.get(name, name)
 
 
 class Telemetry:
     """
-    Reports to OpenTelemetry what happens to contexts; a listener for `foldline.Hooks`.
+    Reports context events to OpenTelemetry; a listener for `foldline.Hooks`.
 
     Args:
-        tracer_provider: Where spans go; None for the program's own.
-        meter_provider: Where metrics go; None for the program's own.
+        tracer_provider: The provider for spans; None for the program's own.
+        meter_provider: The provider for metrics; None for the program's own.
 
     Raises:
         MissingExtra: The package opentelemetry-api is not installed.

@@ -1,4 +1,4 @@
-"""A trace: every event of a context as a line of JSON, and all of them as a page to read."""
+"""Traces: every event of a context as a line of JSON, and a whole trace as an HTML page."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from foldline.errors import InputError
 from foldline.redaction import redact_json
 
 LONGEST_LINE: Final = 1 << 20
-"""A line of a trace has no more characters than this; a longer one is not one of ours."""
+"""Maximum length of a trace line, in characters; a longer one is not valid."""
 
 NEWEST: Final = 2_000
-"""So many events are shown on a page; its sums are of all."""
+"""Maximum number of events on a page; its sums include all events."""
 
 
 class Trace:
     """
     Writes events to a file; a listener for `foldline.Hooks`.
 
-    The file is for its owner only, is appended to, and holds numbers and names, no content of a
-    conversation; secrets that stand in a name or an error are taken out.
+    The file is readable only by its owner, is appended to, and holds numbers and names, no content
+    of a conversation; secrets in names and errors are redacted.
 
         trace = Trace("trace.jsonl")
         with Session.open("agent.db", "session-1", hooks=Hooks(listeners=trace)) as session: ...
@@ -55,7 +55,7 @@ class Trace:
 
     def page(self, path: str | os.PathLike[str]) -> Path:
         """
-        Write the trace as a page that needs nothing else, and return where it is.
+        Write the trace as a self-contained page, and return its path.
 
         Raises:
             InputError: The trace cannot be read.
@@ -75,10 +75,10 @@ class Trace:
 @dataclass(slots=True)
 class TraceTotals:
     """
-    What a trace adds up to.
+    The totals of a trace.
 
-    ``compactions`` counts the ends by status and ``triggers`` by cause; ``freed`` is in tokens,
-    ``usd`` what models cost as far as known; ``skipped`` counts lines that are no events.
+    ``compactions`` counts finished compactions by status, ``triggers`` by cause; ``freed`` is in
+    tokens, ``usd`` the known cost of models; ``skipped`` counts lines that are not events.
     """
 
     events: int = 0
@@ -95,7 +95,7 @@ class TraceTotals:
     skipped: int = 0
 
     def add(self, event: dict[str, Any]) -> None:
-        """Add an event, as it is read from a trace."""
+        """Add an event read from a trace."""
         kind = event.get("event")
         if kind is None:
             self.skipped += 1
@@ -132,7 +132,7 @@ class TraceTotals:
 
 def read_trace(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     """
-    Yield the events of a trace; a line that is none, as after a crash, is an empty event.
+    Yield the events of a trace; an invalid line, as after a crash, is an empty event.
 
     Raises:
         InputError: The file cannot be read.
@@ -165,8 +165,8 @@ def render_page(events: Sequence[Mapping[str, Any]], sums: TraceTotals) -> str:
     Write a trace as HTML.
 
     Args:
-        events: The newest events, oldest first, as a trace has them.
-        sums: What all of them add up to.
+        events: The newest events of a trace, oldest first.
+        sums: The totals of all events.
     """
     rows = "\n".join(_row(event) for event in events if event)
     boxes = (f"<dt>{escape(name)}</dt><dd>{escape(sum_)}</dd>" for name, sum_ in _cards(sums))
@@ -187,7 +187,7 @@ def _cards(sums: TraceTotals) -> Iterable[tuple[str, str]]:
     yield "US dollars", f"{sums.usd:,.4f}"
     yield "seconds", f"{sums.seconds:,.1f}"
     if sums.skipped:
-        yield "lines that are no events", f"{sums.skipped:,}"
+        yield "lines that are not events", f"{sums.skipped:,}"
 
 
 def _row(event: Mapping[str, Any]) -> str:
@@ -206,7 +206,7 @@ def _time(value: Any) -> str:
 
 
 def _tokens(event: Mapping[str, Any]) -> str:
-    """Draw what a receipt, or an event, says of tokens before and after."""
+    """Render the tokens before and after of a receipt or an event."""
     receipt = event.get("receipt")
     counted = receipt if isinstance(receipt, Mapping) else event
     before, after = counted.get("tokens_before"), counted.get("tokens_after")
@@ -222,9 +222,9 @@ def _details(event: Mapping[str, Any]) -> str:
     receipt, pressure = event.get("receipt"), event.get("pressure")
     if isinstance(receipt, Mapping):
         warnings = receipt.get("warnings")
-        words = [str(receipt.get("reason", ""))]
-        words += [str(item) for item in warnings] if isinstance(warnings, list) else []
-        return "; ".join(words)[:600]
+        texts = [str(receipt.get("reason", ""))]
+        texts += [str(item) for item in warnings] if isinstance(warnings, list) else []
+        return "; ".join(texts)[:600]
     if isinstance(pressure, Mapping):
         share = pressure.get("fraction")
         full = f", {share:.0%} full" if isinstance(share, float) and share < 1e6 else ""

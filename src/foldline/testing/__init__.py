@@ -14,10 +14,10 @@ A policy, on generated histories, healthy and damaged, on every wire (needs hypo
 >>> from foldline.testing import check_policy
 >>> check_policy(foldline.policy("window"), examples=10)
 
-A model provider on this machine that says what a script says: `ScriptedServer`, described in
+A local model provider that answers from a script: `ScriptedServer`, described in
 `foldline.testing.scripted`.
 
-An AssertionError names the promise that is broken, the message and what is wrong with it.
+An AssertionError names the broken promise, the message and the problem.
 `promises` has the eleven checks one by one, `histories` the generators as hypothesis strategies.
 """
 

@@ -1,4 +1,4 @@
-"""Every promise at once: for one compaction, and for a policy over generated histories."""
+"""Check all promises at once: of one compaction, and of a policy over generated histories."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def check_compaction(
     result: Compaction[Any], messages: Any, budget: int, *, counter: TextCounter | None = None
 ) -> None:
     """
-    Check a compaction against every promise that its result alone can show.
+    Check a compaction against every promise that its result alone can prove.
 
     Args:
-        result: What ``foldline.compact`` returned.
-        messages: What it was given.
-        budget: What it was allowed, in tokens.
-        counter: What counted, when that was not the default.
+        result: The result of ``foldline.compact``.
+        messages: Its input.
+        budget: Its budget, in tokens.
+        counter: Its counter, if not the default.
 
     Raises:
         AssertionError: A promise is broken; the message names it and where.
@@ -35,7 +35,7 @@ def check_compaction(
 
 
 def _check_result(result: Compaction[Any], given: Any) -> None:
-    """Check what holds for every compaction, whether it has a wire or none."""
+    """Check the promises of every compaction, with or without a wire format."""
     promises.check_valid(result, given)
     promises.check_pair(result)
     promises.check_shrink(result, given)
@@ -46,11 +46,11 @@ def _check_result(result: Compaction[Any], given: Any) -> None:
 
 def check_transcript(result: Compaction[Any], counter: TokenCounter) -> None:
     """
-    Check the compaction of a transcript that has no wire, such as an agent's session file.
+    Check the compaction of a transcript without a wire format, such as an agent's session file.
 
     Args:
-        result: What ``foldline.api.compact_transcript`` returned.
-        counter: What counted.
+        result: The result of ``foldline.api.compact_transcript``.
+        counter: Its counter.
 
     Raises:
         AssertionError: A promise is broken.
@@ -65,7 +65,7 @@ def check_transcript(result: Compaction[Any], counter: TokenCounter) -> None:
 def check_run(
     messages: Any,
     *,
-    format: str = "auto",  # noqa: A002  # what it is called everywhere in this library
+    format: str = "auto",  # noqa: A002  # the name used throughout this library
     policy: str | Policy = "default",
     budget: int | None = None,
     window: int | None = None,
@@ -113,12 +113,13 @@ def check_policy(
 
     Args:
         policy: A policy or its name.
-        examples: How many histories to try.
-        formats: Wire formats to try; default all.
-        counter: What counts; default the best that is installed.
+        examples: Number of histories to try.
+        formats: Wire formats to try; default: all.
+        counter: The counter; default: the best one installed.
 
     Raises:
-        AssertionError: A promise is broken; hypothesis shows the smallest history that breaks it.
+        AssertionError: A promise is broken; hypothesis reports the smallest history that breaks
+            it.
         MissingExtra: Hypothesis is not installed.
     """
     from foldline.testing.histories import for_all
@@ -135,7 +136,7 @@ def check_policy(
 def budget_of(
     wire: Any, dialect: str, budget: int | float, counter: TextCounter | None = None
 ) -> int:
-    """Return a budget in tokens: a whole number is one, another the share of what there is."""
+    """Return a budget in tokens: an integer is one, a float is a share of the current size."""
     if isinstance(budget, int):
         return budget
     return max(1, round(budget * count(wire, format=dialect, counter=counter)))

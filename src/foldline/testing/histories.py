@@ -1,4 +1,4 @@
-"""Histories as agents really leave them, as hypothesis strategies."""
+"""Realistic agent histories, as hypothesis strategies."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from foldline.values.messages import (
 KINDS: Mapping[str, Sequence[str]] = json.loads(
     files("foldline.testing").joinpath("sample_texts.json").read_text("utf-8")
 )
-"""Lines of each kind; a text repeats them, numbered so that no two lines are the same."""
+"""Lines of each kind; a text repeats them, numbered to make every line unique."""
 
 
 def sample(kind: str, lines: int) -> str:
     """
-    Return a text.
+    Return a sample text.
 
     Args:
         kind: One of `KINDS`.
-        lines: How many lines it has; those of the kind "one_line" are joined.
+        lines: Number of lines; those of the kind "one_line" are joined.
 
     Returns:
         The same text for the same arguments, in every process.
@@ -53,30 +53,30 @@ def sample(kind: str, lines: int) -> str:
 try:
     from hypothesis import HealthCheck, given, settings
     from hypothesis import strategies as st
-except ImportError as error:  # pragma: no cover  # tested in a process of its own
+except ImportError as error:  # pragma: no cover  # tested in a separate process
     raise MissingExtra("hypothesis", "testing") from error
 
 TOOLS = ("read_file", "run", "search", "write_file")
 
 SOUND = ("say", "answer", "work", "work", "parallel", "interleaved")
-"""Steps that a healthy agent makes."""
+"""Steps of a healthy agent."""
 
 DAMAGED = (
     *SOUND,
     *("late", "dead", "orphan", "twice", "reused", "blank", "again", "swapped", "note", "mixed"),
 )
-"""The same with what crashed, lossy and concurrent agents leave behind."""
+"""The same with the damage of crashed, lossy and concurrent agents."""
 
 ENDS = ("say", "answer", "unread", "running", "half")
 
 SIZES = (*(1,) * 8, *(2, 5) * 4, *(40,) * 4, 200, 200, 1_500)
-"""Lines of a text: mostly few; the last one is a giant's."""
+"""Number of lines of a text: mostly few; the last one is a giant."""
 
 _PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 )
 IMAGE = Media("image", "image/png", size=70, width=1, height=1, raw=_PIXEL)
-"""The smallest picture; ``raw`` is its base64, which `wires` puts where each wire has it."""
+"""The smallest picture; ``raw`` is its base64, which `wires` places as each wire requires."""
 
 
 @st.composite
@@ -89,21 +89,21 @@ def texts(draw: st.DrawFn, *, giants: bool = True) -> str:
 
 @st.composite
 def contents(draw: st.DrawFn, *, giants: bool) -> tuple[Content, ...]:
-    """Generate what a user says or a tool answers: text, at times a picture beside it."""
+    """Generate the content of a user message or a tool result: text, sometimes with a picture."""
     text = Text(draw(texts(giants=giants)))
     return (text, IMAGE) if draw(st.integers(0, 9)) == 0 else (text,)
 
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes one history; ``number`` counts calls so that each has an id of its own."""
+    """Writes one history; ``number`` counts calls to give each a unique id."""
 
     draw: st.DrawFn
     giants: bool
     messages: list[Message] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
 
-    # --- what single messages say --------------------------------------------------------
+    # --- single messages -----------------------------------------------------------------
 
     def add(self, role: Role, *parts: Part) -> None:
         self.messages.append(Message(role, parts))
@@ -133,7 +133,7 @@ class _Writer:
         self.add("assistant", *(self.thoughts() if thinks else ()), *words, *calls)
 
     def answering(self, *calls: ToolCall) -> None:
-        """Add the results in any order, in one message or in one each."""
+        """Add the results in any order, in one message or one message each."""
         results = self.draw(st.permutations([self.result(call) for call in calls]))
         for together in [results] if self.one_of(True, False) else [[one] for one in results]:
             self.add("tool", *together)
@@ -207,13 +207,13 @@ class _Writer:
         self.add("system", Text("Remember: the deadline is Friday."))
 
     def mixed(self) -> None:
-        """Add a user message that holds a result, a lost result and what the user said."""
+        """Add a user message that holds a result, a lost result and text of the user."""
         call = self.call()
         self.calling(call)
         lost = self.result(ToolCall(f"lost_{len(self.messages)}", "run", "{}"))
         self.add("user", lost, self.result(call), *self.draw(contents(giants=False)), Text(" "))
 
-    # --- how it ends ---------------------------------------------------------------------
+    # --- endings -------------------------------------------------------------------------
 
     def unread(self) -> None:
         self.one_of(self.work, self.parallel)()
@@ -236,10 +236,10 @@ def histories(
 
     Args:
         draw: Given by hypothesis.
-        damaged: Whether agents may have crashed, lost lines and answered late; else every history
-            is valid.
+        damaged: Whether agents may have crashed, lost lines and answered late; otherwise every
+            history is valid.
         giants: Whether a single text may have thousands of lines.
-        most: How many steps a history has at most, besides its beginning and end.
+        most: Maximum steps of a history, without its start and end.
     """
     writer = _Writer(draw, giants)
     if draw(st.booleans()):
@@ -256,7 +256,7 @@ def histories(
 
 
 def _without_id(part: Part) -> Part:
-    """Take the id from a call or a result, as wires without ids have them."""
+    """Remove the id of a call or a result, as in wires without ids."""
     if isinstance(part, ToolCall):
         return replace(part, id=None)
     return replace(part, call_id=None) if isinstance(part, ToolResult) else part
@@ -266,10 +266,10 @@ def conversations(
     dialect: str | None = None, *, damaged: bool = True, giants: bool = True, most: int = 12
 ) -> st.SearchStrategy[tuple[str, Any]]:
     """
-    Generate pairs of a dialect's name and a conversation on its wire.
+    Generate pairs of a dialect's name and a conversation in its wire format.
 
     Args:
-        dialect: Which wire; None for any.
+        dialect: The dialect; None for any.
         damaged: See `histories`.
         giants: See `histories`.
         most: See `histories`.
@@ -280,7 +280,7 @@ def conversations(
 
 
 def budgets() -> st.SearchStrategy[int | float]:
-    """Generate budgets: whole numbers are tokens, others are fractions of what there is."""
+    """Generate budgets: integers are tokens, floats are fractions of the current size."""
     shares = st.sampled_from((0.05, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.2))
     return st.one_of(shares, shares, st.integers(1, 200))
 
@@ -292,15 +292,15 @@ def for_all(
     formats: Sequence[str] = (),
 ) -> None:
     """
-    Call a check with many conversations and budgets, the same ones every time.
+    Call a check with many conversations and budgets, the same ones on every run.
 
     Args:
-        check: Is given the name of a dialect, a conversation on its wire and a budget.
-        examples: How many to try.
-        formats: Dialects to try; default all.
+        check: Takes the name of a dialect, a conversation in its wire format and a budget.
+        examples: Number of examples to try.
+        formats: Dialects to try; default: all.
 
     Raises:
-        AssertionError: What the check raised for the smallest conversation that breaks it.
+        AssertionError: Raised by the check for the smallest conversation that breaks it.
     """
     chosen = [conversations(name) for name in formats] or [conversations()]
 

@@ -1,8 +1,8 @@
 """
 The eleven promises of a compaction, each as a check.
 
-Every check raises an AssertionError with a sentence that names the promise, the message and what
-is wrong with it; it returns nothing when the promise holds.
+Every check raises an AssertionError with a sentence that names the promise, the message and the
+problem; it returns None if the promise holds.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from foldline.values.tokens import TextCounter
 from foldline.values.transcript import Transcript
 
 MOST_ASKS = 8
-"""Model calls that one compaction may make."""
+"""Maximum model calls of one compaction."""
 
 MOST_SECONDS = 30.0
 
 
 def check_valid(result: Compaction[Any], given: Any) -> None:
-    """VALID: the provider accepts the messages; what is signed is untouched or left out whole."""
+    """VALID: the provider accepts the messages; signed content is untouched or left out whole."""
     if result.receipt.status != "compacted":
-        came = f"the status is {result.receipt.status!r}, but the messages that came back are not"
-        assert result.messages is given, f"VALID: {came} the object that came in."
+        came = f"the status is {result.receipt.status!r}, but the returned messages are not"
+        assert result.messages is given, f"VALID: {came} the input object."
         return
     if result.transcript.dialect in DIALECTS:
         check_accepted(result.shown, result.transcript.dialect)
@@ -55,11 +55,11 @@ def check_valid(result: Compaction[Any], given: Any) -> None:
 
 def check_accepted(transcript: Transcript, dialect: str) -> None:
     """
-    Check that a provider accepts a conversation, once the calls that still run have results.
+    Check that a provider accepts a conversation, once its pending calls have results.
 
     Args:
-        transcript: What is left of a conversation, of any dialect.
-        dialect: The wire on which it is sent.
+        transcript: A compacted conversation of any dialect.
+        dialect: The dialect in which it is sent.
     """
     wire = DIALECTS[dialect]
     found = wire.validate(wire.encode(transcript))
@@ -69,7 +69,7 @@ def check_accepted(transcript: Transcript, dialect: str) -> None:
 
 
 def _answer_pending(transcript: Transcript) -> Transcript:
-    """Return what is sent once the calls that are still running have their results."""
+    """Return the conversation with results added for its pending calls."""
     messages = list(transcript.messages)
     for number, site in enumerate(pair(messages).open):
         call = messages[site.message].parts[site.part]
@@ -80,11 +80,11 @@ def _answer_pending(transcript: Transcript) -> Transcript:
 
 
 def check_pair(result: Compaction[Any]) -> None:
-    """PAIR: a call and its results stay or go together; a call that is running stays running."""
+    """PAIR: a call and its results stay or go together; a pending call stays pending."""
     if result.receipt.status != "compacted":
         return
     before, after = result.transcript.messages, result.shown.messages
-    # Where ids repeat or results come early, repairing them says what belongs to what.
+    # If ids repeat or results come early, the repair decides which belong together.
     repairs = tuple(takewhile(lambda edit: edit.kind == "repair", result.receipt.edits))
     after_repair, since = apply(before, repairs), len(repairs)
     for call, answer in pair(after_repair).answers.items():
@@ -93,7 +93,7 @@ def check_pair(result: Compaction[Any]) -> None:
         answered = any(now.results for now in visible_messages(result, answering, since))
         assert called == answered, (
             f"PAIR: of the call in message {calling.id[:8]} and its result in {answering.id[:8]}, "
-            f"only the {'call' if called else 'result'} is shown."
+            f"only the {'call' if called else 'result'} is in view."
         )
     _check_running(before, after)
 
@@ -101,7 +101,7 @@ def check_pair(result: Compaction[Any]) -> None:
 def _check_running(before: Sequence[Message], after: Sequence[Message]) -> None:
     old, new = pair(before), pair(after)
     assert not new.orphans, (
-        f"PAIR: a result without its call is shown: {after[new.orphans[0].message].id[:8]}."
+        f"PAIR: a result without its call is in view: {after[new.orphans[0].message].id[:8]}."
     )
     early = {before[s.message].parts[s.part] for s in old.orphans}
     numbers = {part.call_id for part in early if isinstance(part, ToolResult)}
@@ -112,8 +112,8 @@ def _check_running(before: Sequence[Message], after: Sequence[Message]) -> None:
         if isinstance(call, ToolCall) and site in running:
             named = [part.name for part in waiting if isinstance(part, ToolCall)]
             assert call.name in named or call.id in numbers, (
-                f"PAIR: the call in message {site.message} is still running, but is no longer "
-                "shown as such."
+                f"PAIR: the call in message {site.message} is still pending, but is no longer "
+                "in view as such."
             )
 
 
@@ -122,17 +122,17 @@ def check_shrink(result: Compaction[Any], given: Any) -> None:
     receipt = result.receipt
     assert receipt.reason, "SHRINK: the receipt gives no reason."
     if receipt.status != "compacted":
-        assert result.messages is given, "SHRINK: nothing shrank, yet another object came back."
+        assert result.messages is given, "SHRINK: nothing shrank, yet another object was returned."
         assert not receipt.edits, "SHRINK: nothing shrank, yet there are edits."
         return
     before, after = receipt.tokens_before, receipt.tokens_after
     assert after < before, f"SHRINK: {before} tokens became {after}."
-    allowed = f"{receipt.budget} that were allowed"
-    assert after <= receipt.budget, f"SHRINK: {after} tokens are left of {allowed}."
+    allowed = f"{receipt.budget} allowed"
+    assert after <= receipt.budget, f"SHRINK: {after} tokens are left, more than {allowed}."
 
 
 def check_prefix(result: Compaction[Any], given: Any) -> None:
-    """PREFIX: what stands before the first edit is what it was, and the edits can be repeated."""
+    """PREFIX: messages before the first edit are unchanged, and the edits can be repeated."""
     again = apply(result.transcript.messages, result.receipt.edits)
     assert again == result.shown.messages, "PREFIX: repeating the edits gives another view."
     if result.receipt.status != "compacted":
@@ -144,13 +144,13 @@ def check_prefix(result: Compaction[Any], given: Any) -> None:
     for index in range(kept):
         untouched = index < min(len(before), len(after)) and after[index] is before[index]
         assert untouched, (
-            f"PREFIX: the receipt says that the first {kept} messages are untouched, but message "
+            f"PREFIX: the receipt reports the first {kept} messages as untouched, but message "
             f"{index} is another object."
         )
 
 
 def _items(wire: Any) -> list[Any] | None:
-    """Return the list of messages in a wire value; None where nothing was encoded."""
+    """Return the list of messages in a wire value; None if nothing was encoded."""
     if isinstance(wire, dict):
         if isinstance(wire.get("values"), dict):
             wire = wire["values"]
@@ -164,7 +164,7 @@ def check_idemp(result: Compaction[Any], again: Callable[[Any], Compaction[Any]]
 
     Args:
         result: A compaction.
-        again: Compacts messages in the way in which the first one was made.
+        again: Compacts messages in the same way as before.
     """
     if result.receipt.status != "compacted":
         return
@@ -180,12 +180,12 @@ def check_atomic(
     state: Callable[[], Any], act: Callable[[], object], *, may_change: bool = False
 ) -> None:
     """
-    ATOMIC: an action that fails leaves the state as it was, whatever the exception.
+    ATOMIC: a failing action leaves the state unchanged, for any exception.
 
     Args:
         state: Returns the state as a JSON value, such as the messages, or a reopened session.
-        act: The action; an exception that it raises ends here.
-        may_change: Whether an action that succeeds may change the state; input never may.
+        act: The action; its exceptions are caught.
+        may_change: Whether a successful action may change the state; the input must never change.
     """
     before = canonical_json(state())
     try:
@@ -203,11 +203,12 @@ def check_lossless(
     result: Compaction[Any], recall: Callable[[str], Recalled] | None = None
 ) -> None:
     """
-    LOSSLESS: whatever is no longer shown is recalled, exactly, under a handle of the receipt.
+    LOSSLESS: everything out of view is recalled exactly by a handle of the receipt.
 
     Args:
         result: A compaction.
-        recall: Recalls a handle elsewhere, such as a reopened session; default the result.
+        recall: Recalls a handle elsewhere, such as in a reopened session; default: from the
+            result.
     """
     recall = recall or result.recall
     kept = _recall_all(result, recall)
@@ -219,21 +220,21 @@ def check_lossless(
                 continue
             handles = {None, index} & kept.get(message.id, {}).keys()
             assert handles, (
-                f"LOSSLESS: part {index} of message {message.id[:8]} ({message.role}) is not "
-                "shown and no handle of the receipt recalls it."
+                f"LOSSLESS: part {index} of message {message.id[:8]} ({message.role}) is not in "
+                "view and no handle of the receipt recalls it."
             )
             for handle in handles:
                 found = kept[message.id][handle]
                 _check_exact(found, message, handle)
                 if handle is None and message.role == "assistant":
-                    # It stands for the whole step; each part of the message is there by itself.
+                    # It covers the whole step; each part of the message is also found by itself.
                     _check_exact(recall(f"{found.handle}.{index}"), message, index)
 
 
 def _recall_all(
     result: Compaction[Any], recall: Callable[[str], Recalled]
 ) -> dict[str, dict[int | None, Recalled]]:
-    """Recall every handle; the answers are by message and part, None for a whole message."""
+    """Recall every handle; results are by message and part, None for a whole message."""
     out: dict[str, dict[int | None, Recalled]] = {}
     for handle in result.receipt.recall:
         try:
@@ -253,7 +254,7 @@ def _check_exact(found: Recalled, message: Message, index: int | None) -> None:
     is_step = part is None and message.role == "assistant"
     exact = same and (text in found.text if is_step else found.text == text)
     what = f"what {found.handle} recalls"
-    assert exact, f"LOSSLESS: {what} is not what message {message.id[:8]} said."
+    assert exact, f"LOSSLESS: {what} differs from message {message.id[:8]}."
 
 
 def check_term(
@@ -266,9 +267,9 @@ def check_term(
     TERM: one compaction makes a bounded number of model calls and takes bounded time.
 
     Args:
-        run: Compacts with the summarizer that it is given; that one never says anything useful.
-        asks: How many model calls are allowed.
-        seconds: How long it may take.
+        run: Compacts with a given summarizer, whose replies are useless.
+        asks: Maximum number of model calls.
+        seconds: Time limit.
     """
     requests: list[Ask] = []
 
@@ -287,12 +288,12 @@ def check_honest(
     result: Compaction[Any], given: Any, *, counter: TextCounter | None = None
 ) -> None:
     """
-    HONEST: the receipt says what can be measured.
+    HONEST: the receipt matches measurements.
 
     Args:
         result: A compaction.
-        given: What was compacted.
-        counter: What counted.
+        given: The input of the compaction.
+        counter: Its counter.
     """
     receipt, name = result.receipt, result.transcript.dialect
     assert receipt.messages_before == len(result.transcript.messages), "HONEST: messages before."
@@ -308,7 +309,7 @@ def check_honest(
 
 
 def _both(result: Compaction[Any]) -> Iterator[tuple[Message, Message]]:
-    """Yield messages that are still shown, as they were and as they are."""
+    """Yield messages that are still in view, as they were and as they are."""
     visible = {message.id: message for message in result.shown.messages}
     for message in result.transcript.messages:
         if message.id in visible and len(visible[message.id].parts) == len(message.parts):

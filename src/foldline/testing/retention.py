@@ -1,4 +1,4 @@
-"""What a compaction must not take away: the promises TASK and UNREAD."""
+"""Content that a compaction must not remove: the promises TASK and UNREAD."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def check_task(result: Compaction[Any]) -> None:
 
 def check_unread(result: Compaction[Any]) -> None:
     """
-    UNREAD: results that the model has not answered are shown, at worst cut.
+    UNREAD: results that the model has not answered stay in view, at worst cut.
 
-    Of several results for one call the last one is its answer; those before it may go.
+    If a call has several results, only the last one must stay.
     """
     messages = result.transcript.messages
     answered = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=-1)
@@ -44,7 +44,7 @@ def check_unread(result: Compaction[Any]) -> None:
 def _check_there(
     promise: str, result: Compaction[Any], message: Message, kind: type[Text | ToolResult]
 ) -> None:
-    """Check that parts of a message are shown, or cut by an edit that names its handle."""
+    """Check that parts of a message are in view, or cut by an edit that names its handle."""
     if result.receipt.status != "compacted":
         return
     visible_ids = {after.id for after in result.shown.messages}
@@ -66,26 +66,26 @@ def _check_there(
         is_cut = instead or (message.id in visible_ids and (message.id, index) in cut)
         for text in _texts([part]) if isinstance(part, kind) and not is_cut else ():
             assert any(text in other for other in everything), (
-                f"{promise}: message {message.id[:8]} ({message.role}) is no longer shown; it "
-                f"said {text[:60]!r}."
+                f"{promise}: message {message.id[:8]} ({message.role}) is no longer in view; its "
+                f"text was {text[:60]!r}."
             )
 
 
 def _original_texts(result: Compaction[Any], edit: Rewrite) -> list[str]:
-    """Return what a part said before it was cut: then a cut may have had nothing to leave out."""
-    whose = (message for message in result.transcript.messages if message.id == edit.message)
-    parts = [message.parts[edit.part] for message in islice(whose, 1)]
+    """Return the texts of a part before it was cut: the cut may have had nothing to omit."""
+    owners = (message for message in result.transcript.messages if message.id == edit.message)
+    parts = [message.parts[edit.part] for message in islice(owners, 1)]
     return [part.arguments if isinstance(part, ToolCall) else part_text(part) for part in parts]
 
 
 def visible_messages(result: Compaction[Any], message: Message, since: int = 0) -> list[Message]:
     """
-    Return what is shown of a message: itself, and what a repair put in its place or beside.
+    Return the messages in view for a message: itself, and those made from it by repairs.
 
     Args:
         result: The compaction.
         message: A message as it was after the first ``since`` edits.
-        since: How many edits were made before.
+        since: Number of earlier edits.
     """
     ids = following(frozenset({message.id}), result.receipt.edits[since:])
     return [after for after in result.shown.messages if after.id in ids]
@@ -98,7 +98,7 @@ def _texts(parts: Iterable[Part]) -> Iterator[str]:
 
 
 def repaired_ids(result: Compaction[Any]) -> set[str]:
-    """Return the ids of messages that stand in another form because they were damaged."""
+    """Return the ids of messages that were changed by a repair."""
     edits = [edit for edit in result.receipt.edits if edit.kind == "repair"]
     folded = {number for edit in edits if isinstance(edit, Fold) for number in edit.messages}
     return folded | {edit.message for edit in edits if isinstance(edit, Rewrite)}

@@ -1,8 +1,8 @@
 """
-Neutral messages on the wire of every dialect, written plainly.
+Write neutral messages in the wire format of every dialect, without repairs.
 
-Unlike the writers in ``foldline.formats``, which repair what they write, these put down what they
-are given: repeated ids, results out of order, empty messages.
+Unlike the writers in ``foldline.formats``, which repair their output, these write exactly what
+they are given: repeated ids, results out of order, empty messages.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ SIGNATURE = "c2lnbmVk"
 
 def wire(messages: Sequence[Message], dialect: str) -> Any:
     """
-    Write messages on a wire.
+    Write messages in a wire format.
 
     Args:
         messages: Neutral messages.
         dialect: One of `DIALECT_NAMES`.
 
     Returns:
-        A list of wire messages; where the wire keeps the system prompt apart, a request body.
+        A list of wire messages, or a request body if the dialect separates the system prompt.
     """
     return WRITERS[dialect](messages)
 
 
 def _number(part: ToolCall | ToolResult) -> str:
-    """Return the id of a call or a result; those without one pair by the name of the tool."""
+    """Return the id of a call or a result, or the name of the tool if it has none."""
     number = part.id if isinstance(part, ToolCall) else part.call_id
     return number or f"call_{part.name}"
 
@@ -49,7 +49,7 @@ def _value(call: ToolCall) -> Any:
 
 
 def _split_system(messages: Sequence[Message]) -> tuple[str, list[Message]]:
-    """Take leading system messages out; later ones become what a user says."""
+    """Split off leading system messages; later ones become user messages."""
     start = next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
     system = "\n".join(message.text for message in messages[:start])
     rest = [Message("user", m.parts) if m.role == "system" else m for m in messages[start:]]
@@ -64,7 +64,7 @@ def _split_results(
     write_result: Callable[[ToolResult], dict[str, Any]],
     write_message: Callable[[str, Sequence[Part]], dict[str, Any]],
 ) -> list[Any]:
-    """Write each result as a message of its own, before what else its message says."""
+    """Write each result as a separate message, before the rest of its message."""
     out: list[Any] = []
     for message in messages:
         out += map(write_result, message.results)
@@ -145,7 +145,7 @@ def _response_block(role: str, part: Any) -> dict[str, Any]:
 
 
 def _with_ids(item: dict[str, Any], index: int) -> dict[str, Any]:
-    """Give what the model made an id, as the server does."""
+    """Add an id to model output, as the server does."""
     prefix = {"reasoning": "rs", "function_call": "fc"}.get(item["type"])
     if item.get("role") == "assistant":
         prefix = "msg"
@@ -165,7 +165,7 @@ def _anthropic(messages: Sequence[Message]) -> Any:
 
 def _anthropic_message(message: Message, *, begins: bool) -> dict[str, Any]:
     role = "assistant" if message.role == "assistant" else "user"
-    # Reasoning stands only where a turn of the assistant begins.
+    # Reasoning is allowed only at the start of an assistant turn.
     parts = [part for part in message.parts if begins or not isinstance(part, Thinking)]
     if not parts or (len(parts) == 1 and isinstance(parts[0], Text) and role == "user"):
         return {"role": role, "content": message.text}
@@ -207,7 +207,7 @@ def _gemini(messages: Sequence[Message]) -> Any:
         signed = any(isinstance(part, Thinking) and part.signed for part in message.parts)
         joins = role == "model" and bool(items) and items[-1]["role"] == "model"
         before = items.pop()["parts"] if joins else []
-        # What the API answers is one turn of the model, and its first call is the signed one.
+        # The API returns one turn of the model, with a signature on its first call.
         signed = signed and not any("functionCall" in part for part in before)
         parts = [*before, *_gemini_parts(message.parts, signed)]
         items.append({"role": role, "parts": parts})

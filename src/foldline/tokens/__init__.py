@@ -1,1 +1,1 @@
-"""Counting tokens: exact counters where they are installed, else a fitted estimate."""
+"""Token counting: exact counters if they are installed, else a fitted estimate."""

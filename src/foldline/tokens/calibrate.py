@@ -1,4 +1,4 @@
-"""Learning how far a token count is off from what the provider reports."""
+"""Calibration of token counts to the usage that the provider reports."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from typing import Final
 from foldline.frozen import frozen
 
 WEIGHT: Final = 0.2
-"""Share of a new observation in the mean."""
+"""Weight of a new observation in the mean."""
 
 LARGEST_STEP: Final = 0.15
-"""How far one observation moves the ratio at most."""
+"""Maximum change of the ratio by one observation."""
 
 LOWEST, HIGHEST = 0.5, 2.0
-"""Within what the ratio stays."""
+"""Bounds of the ratio."""
 
 
 @frozen
 class Calibration:
     """
-    The ratio of reported tokens to counted tokens, learned from one response after another.
+    The ratio of reported tokens to counted tokens, updated with every response.
 
-    An exponentially weighted mean, as gemini-cli keeps for its estimator: a new observation counts
-    a fifth, one observation moves the ratio by 0.15 at most, and the ratio stays within half and
-    double, so that one odd response (a cached prefix, an aborted call) cannot spoil the counting.
+    An exponentially weighted mean, as in gemini-cli: a new observation has a weight of a fifth,
+    changes the ratio by 0.15 at most, and the ratio stays between half and double, so that one
+    outlier (a cached prefix, an aborted call) cannot distort the counts.
 
     Args:
-        ratio: Reported over counted tokens; 1.0 before anything was observed.
+        ratio: Reported over counted tokens; 1.0 before the first observation.
     """
 
     ratio: float = 1.0
 
     def observe(self, counted: int, reported: int, overhead: int = 0) -> Calibration:
         """
-        Learn from one response.
+        Update the ratio with one response.
 
         Args:
             counted: Tokens of the request by our own count, before `apply`.
@@ -41,7 +41,7 @@ class Calibration:
             overhead: Tokens within ``reported`` that ``counted`` does not cover (tool schemas).
 
         Returns:
-            The calibration with the new ratio; the same object when ``counted`` is not positive.
+            The calibration with the new ratio; the same object if ``counted`` is not positive.
         """
         if counted <= 0:
             return self

@@ -1,4 +1,4 @@
-"""Which counter serves a model: its real vocabulary, a near one, or the estimate."""
+"""Choosing a token counter for a model: its real vocabulary, a similar one, or the estimate."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ _PREFIXES: Final = {
 FAMILY_OF_PREFIX: Final = {
     prefix: family for family, prefixes in _PREFIXES.items() for prefix in prefixes.split()
 }
-"""Vocabulary family by the beginning of a model's name; the longest beginning decides."""
+"""Vocabulary family by the prefix of a model's name; the longest prefix wins."""
 
 DEFAULT_FAMILY: Final = "o200k"
 """The family for a model whose vocabulary is unknown."""
 
 NEAREST: Final = {"gemini": "gemma"}
-"""Models whose vocabulary is not public, but said to be a known one (Gemma 3 report, 2025)."""
+"""Models with an unpublished vocabulary, reportedly a known one (Gemma 3 report, 2025)."""
 
 COUNTERS: Final = ("splintr", "tiktoken", "estimate")
 
 
 def family_of(model: str | None) -> str | None:
     """
-    Name the vocabulary family of a model.
+    Return the vocabulary family of a model.
 
     Args:
-        model: A model's name; a path of a provider before it ("openai/", "eu.anthropic.") is
-            skipped, and so is the case.
+        model: A model's name; a provider prefix ("openai/", "eu.anthropic.") and case are
+            ignored.
 
     Returns:
-        A family, or None when the vocabulary of the model is not known.
+        A family, or None if the vocabulary of the model is unknown.
     """
     return _look_up(model, FAMILY_OF_PREFIX)
 
@@ -63,21 +63,21 @@ def _look_up(model: str | None, families: Mapping[str, str]) -> str | None:
 
 def choose_counter(model: str | None = None, prefer: str | None = None) -> TextCounter:
     """
-    Choose the best counter on this machine for a model; never touches the network.
+    Choose the best counter on this machine for a model, without network access.
 
     Claude's vocabulary is not public, and o200k times a factor was measured to spread wider than
     the estimate's own weights, so Claude is always estimated; so is Gemini, with the weights of
-    Gemma, which is nearer than o200k. Unknown models count with o200k, marked as not exact.
+    Gemma, which is closer than o200k. Unknown models use o200k, marked as not exact.
 
     Args:
-        model: The model's name, or None when unknown.
+        model: The model's name, or None if unknown.
         prefer: "splintr", "tiktoken" or "estimate", used if it is available for the model.
 
     Returns:
-        A counter; its name says what counts, and ``exact`` whether it is the model's vocabulary.
+        A counter; ``name`` identifies it, ``exact`` is True if it has the model's vocabulary.
 
     Raises:
-        InputError: ``prefer`` is none of the three.
+        InputError: ``prefer`` is not one of these.
     """
     if prefer not in (None, *COUNTERS):
         raise InputError(
@@ -99,7 +99,7 @@ def choose_counter(model: str | None = None, prefer: str | None = None) -> TextC
     return _estimate(family)
 
 
-# Each is imported where it is made: a program that starts should not pay for the others.
+# Each counter is imported on use, so that startup does not pay for the others.
 
 
 def _splintr(family: str, exact: bool) -> TextCounter | None:

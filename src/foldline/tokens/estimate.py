@@ -1,16 +1,16 @@
 """
-The token estimate: what a text has of some features, times weights that are fitted, not chosen.
+The token estimate: feature counts of a text times fitted weights.
 
 The weights (``weights.txt``) were written by ``bench/fit_tokens.py`` on 2026-11-22 from 13,664
-pieces (60 to 8,000 characters) of 29 kinds of text out of 450 public packages, manuals and books,
-which that script names. Truth is the real vocabulary of each family (splintr-rs 0.22). No current
+pieces (60 to 8,000 characters) of 29 kinds of text from 450 public packages, manuals and books,
+listed in that script. Truth is the real vocabulary of each family (splintr-rs 0.22). No current
 Claude vocabulary is public: that column is the Claude-2 vocabulary times 1.12, the median of what
 Claude 4.5 and 4.6 reported for 65 large tool results. llama2, mistral1, modernbert and whisper
 have weights too.
 
-Error on sources that the fit has not seen, pieces above 50 tokens, 95th percentile in percent
-(``bench/tokens.py``). Terse Chinese is verse, classical prose and labels; other scripts are
-whatever is in none of the rows, from Amharic to Tatar:
+Error on sources outside the fit, pieces above 50 tokens, 95th percentile in percent
+(``bench/tokens.py``). Terse Chinese is verse, classical prose and labels; other scripts are those
+in none of the rows, from Amharic to Tatar:
 
 =================== ======= ======= ======= ======= ======= ======= ======= ======= ======= =======
 p95, %                o200k  cl100k   llama  deeps.    qwen    kimi     glm mistral   gemma  claude
@@ -46,8 +46,8 @@ agent transcripts      11.7    12.1    12.3    12.3    12.0    13.5    12.0    1
 20 together             4.7     4.2     5.0     4.6     5.1     5.1     4.5     5.2     4.2     4.1
 =================== ======= ======= ======= ======= ======= ======= ======= ======= ======= =======
 
-Where it is worst: JSON that is one long list of rare words, minified code that is mostly tables
-or embedded fonts, and Russian, Hindi and drawings in vocabularies that hardly know them.
+Worst cases: JSON that is one long list of rare words, minified code that is mostly tables or
+embedded fonts, and Russian, Hindi and drawings in vocabularies that hardly cover them.
 """
 
 from __future__ import annotations
@@ -57,12 +57,11 @@ from functools import cache
 from itertools import repeat
 from math import ceil
 from operator import add, mul
-from pkgutil import get_data
 from typing import ClassVar, Final
 from zlib import decompress
 
 from foldline.frozen import frozen
-from foldline.lazy import lazy_pattern
+from foldline.lazy import lazy_pattern, read_data
 from foldline.tokens.choose import DEFAULT_FAMILY
 
 CHARACTER_CLASSES: Final = 16
@@ -82,7 +81,7 @@ def wide_counts(text: str) -> list[int]:
     Count the characters of every class, then the pairs of every class.
 
     Args:
-        text: Any string; lone surrogates are characters like others.
+        text: Any string; lone surrogates count as characters.
 
     Returns:
         ``CHARACTER_CLASSES`` and then ``PAIR_CLASSES`` counts; all 0 for a text in ASCII.
@@ -104,10 +103,7 @@ def _pair_classes(units: bytes) -> bytes:
 
 @cache
 def _classes() -> bytes:
-    from pkgutil import get_data  # slow to import, and a text in ASCII does not need it
-
-    packed = get_data(__package__, CLASSES_FILE)
-    return decompress(packed or b"")
+    return decompress(read_data(__package__, CLASSES_FILE))
 
 
 @cache
@@ -131,35 +127,35 @@ def _pairs() -> dict[int, int]:
 WEIGHTS_FILE: Final = "weights.txt"
 """The names of the families; then a row per feature: thousandths of a token each, and its name."""
 
-_HEAD, *_ROWS = (get_data(__package__, WEIGHTS_FILE) or b"").decode("ascii").splitlines()
+_HEAD, *_ROWS = read_data(__package__, WEIGHTS_FILE).decode("ascii").splitlines()
 
 FAMILIES: Final = tuple(_HEAD.split())
-"""The vocabularies that are imitated, in the order of the columns."""
+"""The estimated vocabularies, in the order of the columns."""
 
-FEATURES: Final = tuple(row.split(maxsplit=len(FAMILIES))[-1] for row in _ROWS)
+*_WEIGHTS, FEATURES = zip(*(row.split(maxsplit=len(FAMILIES)) for row in _ROWS), strict=True)
 """
-What is counted, in the order of the rows; from "run of wide characters" on only in texts beyond
-ASCII. `features` counts in the same order: a new one begins as a row of zeros, which
+The features, in the order of the rows; those from "run of wide characters" on are counted only in
+non-ASCII texts. `features` counts in the same order: a new one starts as a row of zeros, which
 ``bench/fit_tokens.py`` fits.
 
 A mark is ASCII that is neither letter, digit, blank (space, tab) nor newline.
 """
 
-WEIGHTS: Final = {
-    family: tuple(int(row.split()[column]) / 1_000 for row in _ROWS)
-    for column, family in enumerate(FAMILIES)
-}
-"""The weights of every family, in tokens, in the order of ``FEATURES``."""
+
+@cache
+def weights(family: str) -> tuple[float, ...]:
+    """Return the weights of one of the ``FAMILIES``, in tokens, in the order of ``FEATURES``."""
+    return tuple([int(weight) / 1_000 for weight in _WEIGHTS[FAMILIES.index(family)]])
 
 
 LETTER, UPPER, DIGIT, BLANK, NEWLINE, MARK, WIDE, CONSONANT = range(8)
-"""The bit of every class; a letter may have three of them."""
+"""The bit of every class; a letter may have three bits."""
 
 CHUNK: Final = 16_384
 """Bytes per integer: fits the processor's cache, and is the size of the masks."""
 
 LONGEST_TOKEN: Final = 125
-"""Bytes: the longest tokens are runs of blanks, 128 of them in o200k, less a margin."""
+"""Bytes: the longest tokens are runs of blanks, 128 in o200k, less a margin."""
 
 
 def _class_of(byte: int) -> int:
@@ -177,7 +173,8 @@ def _class_of(byte: int) -> int:
 
 
 _CLASSES = bytes(map(_class_of, range(256)))
-_PLANES = [int.from_bytes(bytes([1 << bit]) * CHUNK, "little") for bit in range(8)]
+_ONES = int.from_bytes(b"\x01" * CHUNK, "little")
+_PLANES = [_ONES << bit for bit in range(8)]
 _BYTE = FEATURES.index("byte")
 _WIDE_RUN = FEATURES.index("run of wide characters")
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
@@ -186,34 +183,37 @@ _LEADS = bytes(range(0xC0, 0x100))
 
 def estimate(text: str, family: str = DEFAULT_FAMILY) -> int:
     """
-    Estimate how many tokens ``text`` takes.
+    Estimate the number of tokens of ``text``.
 
     Args:
         text: Any string; lone surrogates and special-token text are plain characters.
-        family: Vocabulary to imitate, a key of ``WEIGHTS``; an unknown one means o200k.
+        family: Vocabulary to estimate, one of ``FAMILIES``; an unknown one means o200k.
 
     Returns:
         Tokens: 0 for the empty text, at least 1 for any other.
     """
     if not text:
         return 0
-    weights = WEIGHTS.get(family) or WEIGHTS[DEFAULT_FAMILY]
     counts = features(text)
-    tokens: float = sum(map(mul, weights, counts))
+    tokens: float = sum(map(mul, weights(_nearest(family)), counts))
     return max(round(tokens), ceil(counts[_BYTE] / LONGEST_TOKEN))
 
 
+def _nearest(family: str) -> str:
+    return family if family in FAMILIES else DEFAULT_FAMILY
+
+
 def features(text: str) -> list[int]:
-    """Count the ``FEATURES`` of the weights; a text in ASCII has only the first ones."""
+    """Count the ``FEATURES`` of the weights; ASCII text has only the first ones."""
     wide = not text.isascii()
     data = text.encode("utf-8", "surrogatepass")
     if wide:
-        data = data.translate(None, _CONTINUATIONS)  # leaves one byte a character
+        data = data.translate(None, _CONTINUATIONS)  # leaves one byte per character
     totals = _chunk_counts(data[:CHUNK], wide)
     for start in range(CHUNK, len(data), CHUNK):
         totals = list(map(add, totals, _chunk_counts(data[start : start + CHUNK], wide)))
     counts = [1, len(data), data.count(b"_"), data.count(b"\\"), *totals]
-    if wide:  # a run counts as one byte, whatever it holds: wide_counts counts that
+    if wide:  # a run counts as one byte: wide_counts counts its content
         counts[_BYTE] = len(data.translate(None, _LEADS)) + counts[_WIDE_RUN]
         counts += wide_counts(text)
     return counts
@@ -268,7 +268,7 @@ class EstimatedCounter:
     Estimates tokens with fitted weights.
 
     Args:
-        family: Vocabulary to imitate; one without weights of its own counts as o200k.
+        family: Vocabulary to estimate; one without weights counts as o200k.
     """
 
     exact: ClassVar[bool] = False
@@ -277,7 +277,7 @@ class EstimatedCounter:
     @property
     def name(self) -> str:
         """``estimate:`` and the family whose weights are used."""
-        return f"estimate:{self.family if self.family in WEIGHTS else DEFAULT_FAMILY}"
+        return f"estimate:{_nearest(self.family)}"
 
     def count(self, text: str) -> int:
         """Estimate the tokens of ``text``: 0 for the empty text, never an exception."""

@@ -1,4 +1,4 @@
-"""Long texts in pieces, so that what encodes them needs no more memory than for one piece."""
+"""Splitting of long texts into pieces, to bound the memory of encoders."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from foldline.lazy import lazy_pattern
 
 PIECE: Final = 32_768
 """
-Characters of a piece, at most. A run without blanks takes an encoder of byte pairs about 60 bytes
-of memory a byte, and above this size also more time a byte.
+Maximum length of a piece, in characters. A run without blanks takes a byte pair encoder about 60
+bytes of memory per byte, and above this size also more time per byte.
 """
 
 _WINDOW: Final = 2_048
-"""Characters at the end of a piece in which a place to cut is looked for."""
+"""Characters at the end of a piece that are searched for a place to cut."""
 
 _PLACE: Final = lazy_pattern(r"(?<=\n)(?=[^\s/])|(?<=\S)(?= [^\W\d_])")
 """
-Where no token reaches across: before a line, and before a blank with a word. By the patterns of
-the vocabularies, white space and slashes may belong to the line feed before them, and a blank
-belongs to the word behind it.
+Positions that no token crosses: before a line, and before a blank with a word. In the patterns of
+the vocabularies, white space and slashes may belong to the preceding line feed, and a blank to the
+following word.
 """
 
 
 def pieces(text: str) -> Iterator[str]:
     """
-    Cut a text into pieces whose tokens add up to those of the whole.
+    Split a text into pieces whose token counts add up to that of the whole.
 
-    Where a text has no line and no word for 2,048 characters, it is cut anywhere; each such cut
-    may cost a token.
+    If there is no line and no word for 2,048 characters, the cut is arbitrary; each such cut may
+    add a token.
 
     Args:
         text: Any text.
@@ -46,7 +46,7 @@ def pieces(text: str) -> Iterator[str]:
 
 def without_lone_surrogates(text: str) -> str:
     """
-    Replace lone surrogates with U+FFFD and join the pairs, as JSON encoders on the way would.
+    Replace lone surrogates with U+FFFD and join surrogate pairs, as JSON encoders do.
 
     Tokenizers take UTF-8, which has no surrogates; Python strings from broken JSON may hold them.
     """

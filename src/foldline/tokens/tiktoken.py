@@ -1,8 +1,8 @@
 """
-Exact counting with tiktoken, if its vocabulary is already on this disk.
+Exact counting with tiktoken, if its vocabulary is already on disk.
 
-tiktoken downloads a vocabulary on first use, and again when the cached file is damaged. So the
-file is looked up where tiktoken would look, and its content checked, before tiktoken is called.
+tiktoken downloads a vocabulary on first use, and again if the cached file is damaged. So the file
+is located in tiktoken's cache, and its content verified, before tiktoken is called.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 @frozen
 class _Vocabulary:
     encoding: str
-    file_name: str  # SHA-1 of the address that tiktoken downloads it from
-    sha256: str  # of the content, as tiktoken itself checks it
+    file_name: str  # SHA-1 of the URL that tiktoken downloads it from
+    sha256: str  # of the content, as verified by tiktoken
     size: int  # bytes
 
 
@@ -51,8 +51,8 @@ class TiktokenCounter:
     Counts with a real vocabulary, about 30 MB a second.
 
     Args:
-        family: "o200k" or "cl100k"; ask `available` before.
-        exact: False when the vocabulary stands in for one that is not public.
+        family: "o200k" or "cl100k"; check `available` first.
+        exact: False if the vocabulary substitutes for one that is not public.
 
     Raises:
         KeyError: The family is neither.
@@ -78,13 +78,13 @@ class TiktokenCounter:
         return _intact(_cache_folder() / vocabulary.file_name, vocabulary)
 
     def count(self, text: str) -> int:
-        """Count the tokens of ``text``; special-token text counts as the characters it is."""
+        """Count the tokens of ``text``; special-token text counts as plain characters."""
         encode = self._encoding.encode_ordinary
         return sum(len(encode(without_lone_surrogates(piece))) for piece in pieces(text))
 
 
 def _cache_folder() -> Path:
-    """Name the folder that tiktoken itself would look in; an empty name switches its cache off."""
+    """Return tiktoken's cache folder; an empty name disables its cache."""
     for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
         if variable in os.environ:
             return Path(os.environ[variable] or os.devnull)

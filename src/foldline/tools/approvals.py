@@ -1,12 +1,11 @@
 """
-Approvals: a person is asked before something is done that cannot be left to a model.
+Approvals: a person decides about actions that cannot be left to a model.
 
     approvals = Approvals(ask=TerminalPrompt(), audit="approvals.jsonl")
     terminal = Terminal.open("project", approvals=approvals)
 
-Nothing that a model writes can answer. Without an answer in time it is a no; a yes is for the
-exact words that were shown, is used once, and ends after a while. Every question, answer and use
-is added to a log that is never rewritten.
+Model output can never answer. A missing answer is a denial; an approval is for the exact command
+displayed, is used once, and expires. Every request, answer and use is appended to a log.
 """
 
 from __future__ import annotations
@@ -42,19 +41,19 @@ UNLOGGED: Final = "Nothing is granted without it; name a file that can be writte
 @frozen
 class ApprovalRequest:
     """
-    A question to a person, with all that is to be known about what would be done.
+    A request to a person, with everything needed for the decision.
 
     Args:
-        command: The exact argument vectors that would be run, in order.
-        shown: The same, one line each, in which nothing can act on a terminal.
-        directory: Where they would be run.
-        workspace: What they could change at most.
-        reason: Which rules they go beyond.
+        command: The exact argument vectors to run, in order.
+        shown: The same for display, one line each, without terminal control characters.
+        directory: The working directory.
+        workspace: The folder that they could change at most.
+        reason: The rules that they violate.
         risks: "write", "execute" or "outside".
-        scopes: What a yes may hold for.
-        expires: Until when the question can be answered, in seconds since 1970.
-        bound: What else the yes is bound to, such as the identity of the directory.
-        id: Its name; drawn by chance.
+        scopes: The possible scopes of an approval.
+        expires: The deadline of the answer, in seconds since 1970.
+        bound: Additional values an approval is bound to, such as the identity of the directory.
+        id: A random id.
     """
 
     command: tuple[tuple[str, ...], ...]
@@ -70,13 +69,13 @@ class ApprovalRequest:
 
     @property
     def digest(self) -> str:
-        """What a yes is bound to: every byte of the command, where it is run, and the rest."""
+        """The hash an approval is bound to: of the command, its directory and the other fields."""
         fields = (self.command, self.directory, self.workspace, self.risks, self.bound)
         text = json.dumps(fields, ensure_ascii=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def __str__(self) -> str:
-        """Return the question as a person reads it."""
+        """Return the request as text for a person."""
         return (
             f"  {self.shown.replace(chr(10), chr(10) + '  ')}\n\n"
             f"  in       {self.directory}\n  risk     {', '.join(self.risks)}\n"
@@ -87,12 +86,12 @@ class ApprovalRequest:
 @frozen
 class ApprovalAnswer:
     """
-    What a person said.
+    The answer of a person.
 
     Args:
-        allowed: Yes or no.
-        scope: "session" allows the very same request again until the session ends.
-        person: Who it was, for the log.
+        allowed: True to approve.
+        scope: "session" also approves the identical request until the session ends.
+        person: The name of the person, for the log.
     """
 
     allowed: bool
@@ -105,7 +104,7 @@ NO: Final = ApprovalAnswer(False)
 
 @frozen
 class Grant:
-    """A yes: for one digest, one use, and not for ever."""
+    """An approval of one digest, for one use, with an expiry."""
 
     request: str
     digest: str
@@ -115,18 +114,18 @@ class Grant:
 
 
 ApprovalPrompt: TypeAlias = Callable[[ApprovalRequest], ApprovalAnswer | bool]
-"""Asks a person; it may take as long as it likes, and is left behind when that is too long."""
+"""Asks a person; it may block, and is abandoned after a timeout."""
 
 
 @frozen
 class ApprovalSettings:
     """
-    How people are asked.
+    Limits of approvals.
 
     Args:
-        seconds: What an answer may take; after that it is a no.
-        lasts: How long a yes can be used, in seconds.
-        hourly: The most questions in an hour; beyond it the answer is no without asking.
+        seconds: The timeout of an answer, after which the request is denied.
+        lasts: The lifetime of an approval, in seconds.
+        hourly: The maximum number of requests per hour; more are denied without asking.
 
     Raises:
         BudgetError: A number is out of range.
@@ -144,13 +143,13 @@ class ApprovalSettings:
 
 class Approvals:
     """
-    Asks, remembers what was granted, and writes down all of it; any thread may use it.
+    Requests, remembers and logs approvals; thread-safe.
 
     Args:
         ask: Asks the person: a `TerminalPrompt`, a `PromptQueue`, or any function.
-        audit: A file that gets one line of JSON for each event; None keeps none.
-        settings: How people are asked.
-        clock: Returns seconds since 1970.
+        audit: A log file with one line of JSON per event; None for no log.
+        settings: The limits.
+        clock: Returns the time, in seconds since 1970.
     """
 
     def __init__(
@@ -173,15 +172,15 @@ class Approvals:
 
     def decide(self, request: ApprovalRequest) -> Grant | str:
         """
-        Ask, and return a grant, or in words why there is none.
+        Request an approval; return a grant, or the reason of a denial.
 
         Args:
-            request: What would be done.
+            request: The action to approve.
 
         Raises:
             StoreError: The log cannot be written; then nothing is granted.
         """
-        with self._asking:  # one question at a time; the same one again is often answered already
+        with self._asking:  # one request at a time; a repeated one may be approved by then
             now = self._clock()
             with self._lock:
                 person = self._session.get(request.digest)
@@ -189,7 +188,7 @@ class Approvals:
                 return self._grant(request, "session", person, "remembered")
             if not self._may_ask(now):
                 self._log("not asked", request)
-                return f"More than {self.settings.hourly} questions were asked in an hour."
+                return f"There were more than {self.settings.hourly} requests in an hour."
             self._log("asked", request)
             answer, why = self._answer(request)
             if answer.allowed is not True:
@@ -200,11 +199,11 @@ class Approvals:
 
     def redeem(self, grant: Grant, request: ApprovalRequest) -> bool:
         """
-        Use a grant up, and say whether it is good for this request.
+        Use up a grant; return True if it is valid for a request.
 
         Args:
-            grant: What `decide` returned.
-            request: What is about to be done, made anew.
+            grant: The result of `decide`.
+            request: The action to carry out, created again.
         """
         with self._lock:
             live = grant.request in self._live
@@ -215,10 +214,10 @@ class Approvals:
 
     def approve(self, request: ApprovalRequest) -> str:
         """
-        Ask and use the grant at once; return why there is none, "" where there was one.
+        Request an approval and use it at once; return the reason of a denial, "" if approved.
 
         Args:
-            request: What is about to be done.
+            request: The action to carry out.
 
         Raises:
             StoreError: The log cannot be written; then nothing is granted.
@@ -226,20 +225,20 @@ class Approvals:
         grant = self.decide(request)
         if isinstance(grant, str):
             return grant
-        return "" if self.redeem(grant, request) else "The approval ended before it was used."
+        return "" if self.redeem(grant, request) else "The approval expired before it was used."
 
     def finished(self, request: ApprovalRequest, outcome: str) -> None:
         """
-        Write down how it ended.
+        Log the outcome of an approved action.
 
         Args:
-            request: What was done.
-            outcome: How it ended, such as "ok".
+            request: The action.
+            outcome: The outcome, such as "ok".
         """
         self._log("finished", request, outcome=outcome)
 
     def forget(self) -> None:
-        """End the session: nothing that was allowed for it is allowed any more."""
+        """End the session: approvals for it are no longer valid."""
         with self._lock:
             self._session.clear()
             self._live.clear()
@@ -261,7 +260,7 @@ class Approvals:
             reply = run_with_timeout(asking, self.settings.seconds, "foldline-approval")
         except (DeadlineExceeded, TimeoutError):
             return NO, "late"
-        except Exception:  # noqa: BLE001  # a prompt that breaks is no yes
+        except Exception:  # noqa: BLE001  # a broken prompt denies
             return NO, "failed"
         answer = reply if isinstance(reply, ApprovalAnswer) else ApprovalAnswer(reply is True)
         return answer, "granted" if answer.allowed is True else "refused"
@@ -287,23 +286,23 @@ class Approvals:
             append_line(self.audit, line, "log of approvals", hint=UNLOGGED)
 
 
-# --- ways of asking ------------------------------------------------------------------------
+# --- prompts -------------------------------------------------------------------------------
 
 
 class TerminalPrompt:
     """
-    Asks the person at the terminal; anything but "y" or "s" is a no.
+    Asks the person at the terminal; anything but "y" or "s" denies.
 
     Args:
-        reads: Where the answer comes from; default the standard input.
-        writes: Where the question goes; default the standard error.
+        reads: The stream of answers; default the standard input.
+        writes: The stream of requests; default the standard error.
     """
 
     def __init__(self, reads: TextIO | None = None, writes: TextIO | None = None) -> None:
         self._reads, self._writes = reads, writes
 
     def __call__(self, request: ApprovalRequest) -> ApprovalAnswer:
-        """Ask; where nobody sits at the terminal the answer is no."""
+        """Ask; deny if the input is not a terminal."""
         reads, writes = self._reads or sys.stdin, self._writes or sys.stderr
         if self._reads is None and not reads.isatty():
             return NO
@@ -320,9 +319,9 @@ class TerminalPrompt:
 
 class PromptQueue:
     """
-    Questions that another thread, or a web page, answers.
+    A queue of requests that another thread, or a web page, answers.
 
-    queue.pending() shows them; queue.answer(id, True) answers one.
+    ``queue.pending()`` returns them; ``queue.answer(id, True)`` approves one.
     """
 
     def __init__(self) -> None:
@@ -334,7 +333,7 @@ class PromptQueue:
         Wait for the answer.
 
         Raises:
-            TimeoutError: The question has expired.
+            TimeoutError: The request has expired.
         """
         answer = Future[ApprovalAnswer]()
         with self._changed:
@@ -343,12 +342,12 @@ class PromptQueue:
         try:
             wait([answer], min(DAY, max(0.0, request.expires - time.time())))
         finally:
-            with self._changed:  # until here it is open, and whoever answers is heard
+            with self._changed:  # the request is open until here, so that no answer is lost
                 self._open.pop(request.id, None)
         return answer.result(0)
 
     def pending(self, seconds: float = 0.0) -> Sequence[ApprovalRequest]:
-        """Return the open questions; wait up to so many seconds for the first one."""
+        """Return the open requests; wait up to ``seconds`` for the first one."""
         with self._changed:
             self._changed.wait_for(lambda: bool(self._open), seconds)
             return tuple(request for request, _ in self._open.values())
@@ -357,19 +356,19 @@ class PromptQueue:
         self, request: str, allowed: bool, *, scope: Scope = "once", person: str = ""
     ) -> None:
         """
-        Answer a question.
+        Answer a request.
 
         Args:
-            request: Its id.
-            allowed: Yes or no.
-            scope: What a yes holds for.
-            person: Who says it.
+            request: The id of the request.
+            allowed: True to approve.
+            scope: The scope of an approval.
+            person: The name of the person, for the log.
 
         Raises:
-            InputError: There is no such open question.
+            InputError: There is no such open request.
         """
         with self._changed:
             _, waiting = self._open.pop(request, (None, None))
             if waiting is None:
-                raise InputError(f"no open question has the id {request[:40]!r}")
+                raise InputError(f"no open request has the id {request[:40]!r}")
             waiting.set_result(ApprovalAnswer(allowed is True, scope, person))

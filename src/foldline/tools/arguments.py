@@ -1,8 +1,8 @@
 """
-Checking the arguments of a call against the schema of its tool.
+Validate the arguments of a call against the schema of its tool.
 
-The schemas are the part of JSON Schema that the tools need, and no more: a word that is not
-enforced here is an error when the tool is made, not a promise that nobody keeps.
+Schemas use the subset of JSON Schema that tools need: a keyword that is not enforced here is an
+error when the tool is created.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from foldline.errors import InputError
 Schema = Mapping[str, Any]
 
 DEPTH: Final = 16
-"""How deep schemas and values may be nested."""
+"""The maximum nesting depth of schemas and values."""
 
 LONGEST: Final = 1 << 20
-"""The most characters of JSON text that are read as arguments."""
+"""The maximum length of arguments as JSON text, in characters."""
 
 TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
     "string": lambda value: isinstance(value, str),
@@ -36,12 +36,12 @@ TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
 }
 
 BOUNDS: Final[Mapping[str, tuple[Callable[[Any, Any], bool], str]]] = {
-    "minimum": (lambda value, bound: value >= bound, "is at least {}"),
-    "maximum": (lambda value, bound: value <= bound, "is at most {}"),
-    "minLength": (lambda value, bound: len(value) >= bound, "has at least {} characters"),
-    "maxLength": (lambda value, bound: len(value) <= bound, "has at most {} characters"),
-    "minItems": (lambda value, bound: len(value) >= bound, "has at least {} items"),
-    "maxItems": (lambda value, bound: len(value) <= bound, "has at most {} items"),
+    "minimum": (lambda value, bound: value >= bound, "be at least {}"),
+    "maximum": (lambda value, bound: value <= bound, "be at most {}"),
+    "minLength": (lambda value, bound: len(value) >= bound, "have at least {} characters"),
+    "maxLength": (lambda value, bound: len(value) <= bound, "have at most {} characters"),
+    "minItems": (lambda value, bound: len(value) >= bound, "have at least {} items"),
+    "maxItems": (lambda value, bound: len(value) <= bound, "have at most {} items"),
 }
 
 KNOWN: Final = frozenset(
@@ -52,10 +52,10 @@ KNOWN: Final = frozenset(
 
 def object_schema(required: str = "", /, **properties: Schema) -> dict[str, Any]:
     """
-    Return the schema of an object that has these properties and no others.
+    Return the schema of an object with these properties and no others.
 
     Args:
-        required: The names of those that must be there, with blanks between them.
+        required: The names of required properties, separated by blanks.
         properties: The schema of each.
     """
     named = {"properties": properties, "required": required.split()}
@@ -64,35 +64,35 @@ def object_schema(required: str = "", /, **properties: Schema) -> dict[str, Any]
 
 def text_schema(description: str, **more: Any) -> dict[str, Any]:
     """
-    Return the schema of a text.
+    Return the schema of a string.
 
     Args:
-        description: What it is, for whoever writes it.
-        more: Other words of the schema, such as ``maxLength``.
+        description: The description for the model.
+        more: Other keywords of the schema, such as ``maxLength``.
     """
     return {"type": "string", "description": description, **more}
 
 
 def check_schema(schema: Any, where: str = "parameters", depth: int = DEPTH) -> None:
     """
-    Check that a schema says only what is enforced.
+    Check that every keyword of a schema is enforced.
 
     Args:
         schema: The schema.
-        where: What errors call it.
-        depth: How deep it may be nested.
+        where: Its name in errors.
+        depth: The maximum nesting depth.
 
     Raises:
-        InputError: A word, a type or a required name is unknown; ``field`` says where.
+        InputError: A keyword, a type or a required name is unknown; ``field`` says where.
     """
     if not isinstance(schema, Mapping) or depth <= 0:
-        raise InputError("a schema is an object, not nested too deeply", field=where)
+        raise InputError("a schema must be an object, not nested too deeply", field=where)
     for word in schema:
         if word not in KNOWN:
-            raise InputError(f"the word {word!r} of JSON Schema is not enforced here", field=where)
+            raise InputError(f"the JSON Schema keyword {word!r} is not supported", field=where)
     kinds = kinds_of(schema)
     if not kinds or any(kind not in TYPES for kind in kinds):
-        raise InputError(f"a schema has a type of {', '.join(TYPES)}", field=where)
+        raise InputError(f"a schema needs a type: one of {', '.join(TYPES)}", field=where)
     inner = schema.get("properties", {})
     missing = [name for name in schema.get("required", ()) if name not in inner]
     if missing:
@@ -105,13 +105,13 @@ def check_schema(schema: Any, where: str = "parameters", depth: int = DEPTH) -> 
 
 def parse_arguments(arguments: Any) -> Any:
     """
-    Return arguments as a JSON value; nothing at all means none.
+    Return arguments as a JSON value; None or an empty text means no arguments.
 
     Args:
         arguments: A mapping, or the JSON text that a provider sends.
 
     Raises:
-        InputError: The text is no JSON.
+        InputError: The text is not JSON.
     """
     if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
         return {}
@@ -124,27 +124,27 @@ def parse_arguments(arguments: Any) -> Any:
     try:
         return json.loads(arguments, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"the arguments are no JSON: {error}") from error
+        raise InputError(f"the arguments are not JSON: {error}") from error
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, list[str]]:
     """
-    Check a value, and repair what models often get wrong.
+    Validate a value, and repair common mistakes of models.
 
-    A list or object that came as JSON text is read; a whole number that came as 3.0 is one;
-    what is missing gets its default.
+    A list or object sent as JSON text is parsed; 3.0 becomes an integer where one is expected;
+    missing values get their defaults.
 
     Args:
-        schema: What it should be; checked by `check_schema`.
+        schema: The expected schema; checked by `check_schema`.
         value: A JSON value.
         where: The name of the argument.
 
     Returns:
-        The value, and sentences about all that is wrong with it.
+        The value, and a sentence for each problem.
     """
     kinds = kinds_of(schema)
     value = _repair(value, kinds)
@@ -156,7 +156,7 @@ def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, l
         known = ", ".join(map(str, schema["enum"]))
         return value, [f"{name}: {_excerpt(value)} is not one of {known}. {near}".rstrip()]
     problems = [
-        f"{name}: {_excerpt(value)} is wrong; it {words.format(schema[word])}"
+        f"{name}: {_excerpt(value)} is invalid; it must {words.format(schema[word])}"
         for word, (holds, words) in BOUNDS.items()
         if word in schema and value is not None and not holds(value, schema[word])
     ]
@@ -205,7 +205,7 @@ def _repair(value: Any, kinds: tuple[str, ...]) -> Any:
 
 
 def kinds_of(schema: Schema) -> tuple[str, ...]:
-    """Return the types that a schema allows, however it writes them."""
+    """Return the types that a schema allows, in any of the notations."""
     kind = schema.get("type")
     return (kind,) if isinstance(kind, str) else tuple(kind or ())
 

@@ -1,4 +1,4 @@
-"""Earlier versions of files, kept beside them: the newest ones, under the hash of the path."""
+"""Backups of earlier versions of files, stored under the hash of their path."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from foldline.rooted_files import Content, Root, open_folder
 FOLDER: Final = (".foldline", "backups")
 
 NAME: Final = re.compile(r"\d{16,20}-[0-9a-f]{12}")
-"""Nanoseconds since 1970 and the beginning of the SHA-256 of the content."""
+"""Backup names: nanoseconds since 1970 and a prefix of the SHA-256 of the content."""
 
 
 class Backups:
     """
-    The earlier versions of the files in a folder.
+    The backups of the files in a folder.
 
     Args:
-        root: The folder; they are kept in ``.foldline/backups`` inside it.
-        most: How many of each file; 0 keeps none.
-        clock: Returns seconds since 1970.
+        root: The folder; backups are in ``.foldline/backups`` inside it.
+        most: The maximum number of backups per file; 0 for none.
+        clock: Returns the time, in seconds since 1970.
     """
 
     def __init__(self, root: Root, most: int, clock: Callable[[], float]) -> None:
@@ -35,10 +35,10 @@ class Backups:
 
     def keep(self, parts: Sequence[str], old: Content) -> None:
         """
-        Keep a version of a file, and delete those that are too old.
+        Store a version of a file, and delete the oldest ones beyond the limit.
 
         Raises:
-            OSError: It cannot be kept.
+            OSError: It cannot be stored.
         """
         if not self._most:
             return
@@ -52,7 +52,7 @@ class Backups:
                     os.unlink(name, dir_fd=folder)
 
     def names(self, parts: Sequence[str]) -> list[str]:
-        """Return the names of the versions of a file, the newest first."""
+        """Return the names of the backups of a file, the newest first."""
         try:
             with open_folder(self._root.path, _folder(parts)) as folder:
                 found = os.listdir(folder)  # noqa: PTH208
@@ -62,20 +62,20 @@ class Backups:
 
     def read(self, parts: Sequence[str], name: str | None, most: int) -> bytes:
         """
-        Return a version of a file.
+        Return a backup of a file.
 
         Args:
-            parts: The file.
+            parts: The path of the file.
             name: One of `names`; None for the newest.
-            most: Bytes that it may have.
+            most: The maximum size in bytes.
 
         Raises:
-            InputError: There is no such version.
+            InputError: There is no such backup.
         """
         known = self.names(parts)
         backup = name or (known[0] if known else "")
         if backup not in known:
-            raise InputError(f"there is no backup {backup[:60]!r}", hint="Ask for their names.")
+            raise InputError(f"there is no backup {backup[:60]!r}", hint="List their names.")
         return self._root.read((*_folder(parts), backup), most).data
 
 

@@ -1,12 +1,12 @@
 """
-What a model reads of a tool: a table of the file ``tools.toml``, and the tool made of it.
+Tool descriptions for models: the tables of ``tools.toml``, and tools built from them.
 
-    labels        what the tool may do; see `Tool`
-    required      the arguments that must be there
-    description   what it is for
+    labels        the capabilities of the tool; see `Tool`
+    required      the required arguments
+    description   the purpose of the tool
     [x.arguments] the JSON schema of each argument
-    [x.actions]   the arguments of each action, ``!`` behind those that it needs
-    models        the actions that a model may choose, where these are not all
+    [x.actions]   the arguments of each action, required ones marked with ``!``
+    models        the actions available to models, if not all
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from foldline.tools.spec import Action, AsyncAction, Tool
 
 @frozen
 class ToolDescription:
-    """The words, the arguments and the labels of a tool; see the table above."""
+    """The description, arguments and labels of a tool; see the table above."""
 
     name: str
     description: str
@@ -38,7 +38,7 @@ class ToolDescription:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The JSON schema of all arguments, as a model is sent it."""
+        """The JSON schema of all arguments, as sent to a model."""
         if not self.actions:
             return object_schema(" ".join(self.required), **self.arguments)
         chosen = self.models or tuple(self.actions)
@@ -55,11 +55,11 @@ class ToolDescription:
 
     def tool(self, action: Action, async_action: AsyncAction | None = None) -> Tool:
         """
-        Return the tool.
+        Build the tool.
 
         Args:
-            action: What it does with checked arguments.
-            async_action: The same for programs that await; see `Tool`.
+            action: The action, called with validated arguments.
+            async_action: The async version of the action; see `Tool`.
         """
         labels = frozenset(self.labels)
         return Tool(self.name, self.description, self.parameters, action, async_action, labels)
@@ -70,14 +70,14 @@ def describe_tool(name: str, package: str = "foldline.tools") -> ToolDescription
     Return the description of a tool.
 
     Args:
-        name: Of the tool.
-        package: Whose ``tools.toml`` has it.
+        name: The name of the tool.
+        package: The package of the ``tools.toml``.
     """
     return ToolDescription(name, **read_tables(package, "tools.toml")[name])
 
 
 def return_errors(act: Action) -> Action:
-    """Return an action that reports what was wrong with a call instead of raising it."""
+    """Wrap an action so that input errors are returned instead of raised."""
 
     def act_or_report(given: dict[str, Any]) -> ToolOutput:
         try:
@@ -97,7 +97,7 @@ def read_tables(package: str, file: str) -> dict[str, dict[str, Any]]:
 
 
 class ActionTool:
-    """Does what the argument ``action`` says: the method ``_add`` is the action "add"."""
+    """A tool that dispatches on the argument ``action``: the method ``_add`` handles "add"."""
 
     described: ClassVar[ToolDescription]
     name: ClassVar[str]
@@ -106,21 +106,21 @@ class ActionTool:
 
     def execute(self, /, action: str, **arguments: Any) -> str:
         """
-        Do something, and return what a model reads about it; see `output`.
+        Run an action, and return the text for the model; see `output`.
 
         Args:
-            action: One of those in the description.
-            **arguments: Of the action.
+            action: An action in the description.
+            **arguments: The arguments of the action.
         """
         return self.output(action, **arguments).text
 
     def run(self, parameters: Mapping[str, Any]) -> str:
-        """Do what ``parameters["action"]`` says with the other parameters; see `execute`."""
+        """Run ``parameters["action"]`` with the other parameters; see `execute`."""
         given = {str(name): value for name, value in parameters.items()}
         return self.execute(str(given.pop("action", "")), **given)
 
     def output(self, /, action: str, **arguments: Any) -> ToolOutput:
-        """Do something, and return the text and the same as JSON values; nothing is raised."""
+        """Run an action, and return its output as text and JSON values; never raises."""
         known = self.described.actions
         if action not in known:
             message = f"There is no action {action[:40]!r}. Known: {', '.join(known)}."
@@ -147,7 +147,7 @@ class ActionTool:
         return own.tool(lambda given: self.output(**given))
 
     def _filter_arguments(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002  # for those that read them by the action
-        """Return the arguments that count: a model fills in what it does not need with nothing."""
+        """Drop empty arguments: models send empty values for arguments they do not need."""
         return {name: value for name, value in arguments.items() if value is not None}
 
     def _act(self, action: str, given: dict[str, Any]) -> ToolOutput:

@@ -1,4 +1,4 @@
-"""Functions as tools: the schema is read from the signature, the words from the docstring."""
+"""Functions as tools: the schema comes from the signature, descriptions from the docstring."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLAIN: Final[Mapping[Any, str]] = {
 }
 
 DONE: Final = "Done."
-"""What a function says that returns nothing."""
+"""The output of a function that returns None."""
 
 _PARAMETER: Final = re.compile(r"^\s+(\w{1,64})(?: \([^)]*\))?: (.+)$", re.MULTILINE)
 
@@ -37,27 +37,27 @@ def tool_from_function(
     labels: Iterable[str] = (),
 ) -> Tool:
     """
-    Return a function as a tool.
+    Create a tool from a function.
 
-    Its parameters are texts, numbers, truth values, lists, dicts with texts as keys, `Literal`s,
-    or one of them or None. It returns a `ToolOutput`, a text, nothing, or what JSON can hold; it
-    may be async.
+    Parameters may be strings, numbers, booleans, lists, dicts with string keys, `Literal`s, or
+    unions of one of them with None. The function returns a `ToolOutput`, a string, None, or a
+    JSON value; it may be async.
 
     Args:
         function: The function.
-        name: Of the tool; default the function's.
-        description: What it does; default the beginning of its docstring.
-        labels: What it may do; see `Tool`.
+        name: The name of the tool; default that of the function.
+        description: The description; default the first paragraph of the docstring.
+        labels: The capabilities of the tool; see `Tool`.
 
     Raises:
-        InputError: A parameter has no type, or one that has no schema; or the tool has no words.
+        InputError: A parameter has no type or an unsupported one, or there is no description.
     """
     message = inspect.getdoc(function) or ""
     words = message.partition("\n\n")[0] if description is None else description
     named = str(name or getattr(function, "__name__", ""))
     if not words.strip():
         hint = "Give it a docstring: the model reads it."
-        raise InputError(f"the function {named!r} does not say what it does", hint=hint)
+        raise InputError(f"the function {named!r} has no description", hint=hint)
     parameters = _parameters(function, named, message)
 
     def action(given: dict[str, Any]) -> ToolOutput:
@@ -72,7 +72,7 @@ def tool_from_function(
 
 
 def _parameters(function: Callable[..., Any], named: str, message: str) -> dict[str, Any]:
-    """Describe what a function takes, as an object, with the words of its docstring."""
+    """Return the schema of the parameters of a function, described by its docstring."""
     words = dict(_PARAMETER.findall(message))
     try:
         hints = get_type_hints(function)
@@ -83,9 +83,9 @@ def _parameters(function: Callable[..., Any], named: str, message: str) -> dict[
     for parameter in inspect.signature(function).parameters.values():
         where = f"{named}.{parameter.name}"
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise InputError("a tool takes its arguments by name", field=where)
+            raise InputError("a parameter of a tool must accept a keyword", field=where)
         if parameter.name not in hints:
-            raise InputError("it has no type", field=where, hint="Write one: `city: str`.")
+            raise InputError("it has no type", field=where, hint="Add one: `city: str`.")
         schema = schema_of(hints[parameter.name], where)
         if parameter.name in words:
             schema["description"] = words[parameter.name]
@@ -103,10 +103,10 @@ def schema_of(hint: Any, where: str = "parameter") -> dict[str, Any]:
 
     Args:
         hint: The type.
-        where: What errors call it.
+        where: Its name in errors.
 
     Raises:
-        InputError: There is none for it.
+        InputError: The type is not supported.
     """
     if hint in PLAIN:
         return {"type": PLAIN[hint]}
@@ -120,12 +120,12 @@ def schema_of(hint: Any, where: str = "parameter") -> dict[str, Any]:
         return {"type": "array"} | ({"items": schema_of(inner[0], where)} if inner else {})
     if hint is dict or (origin in (dict, Mapping) and inner[0] is str):
         return {"type": "object", "additionalProperties": True}
-    advice = "Take texts, numbers, lists or dicts."
+    advice = "Use strings, numbers, lists or dicts."
     raise InputError(f"{str(hint)[:80]} has no schema", field=where, hint=advice)
 
 
 def _either(schemas: list[dict[str, Any]], where: str) -> dict[str, Any]:
-    """Join a schema and null, or several plain ones."""
+    """Combine a schema with null, or several scalar schemas."""
     rich = [schema for schema in schemas if set(schema) != {"type"}]
     if len(rich) > 1:
         raise InputError("only one of its types may be a list, a dict or a Literal", field=where)

@@ -1,8 +1,8 @@
 """
-A journal of the work: what was decided, done and found out, one JSON value a line.
+A journal of decisions, progress and findings, as JSON lines.
 
-Entries are only ever added, also by several processes at once; nothing is rewritten. To clear the
-journal adds an entry too, which hides those before it.
+The file is append-only, and several processes may write at once. Clearing also appends an entry,
+which hides earlier ones.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ENTRY: Final = object_schema(
 CATEGORIES: Final = tuple(ENTRY["properties"]["category"]["enum"])
 
 CLEARED: Final = "cleared"
-"""The category of the entry that hides those before it; nobody else can use it."""
+"""The reserved category of the entry that hides earlier ones."""
 
 
 @frozen
@@ -54,7 +54,7 @@ class JournalEntry:
 
 @frozen
 class JournalStats:
-    """How many entries there are in all, by category and by tag, and lines that are none."""
+    """The number of entries in total, by category and by tag, and of damaged lines."""
 
     total: int
     categories: Mapping[str, int]
@@ -64,11 +64,11 @@ class JournalStats:
 
 class Journal:
     """
-    A journal in a file, and the tool with which a model keeps it.
+    A journal in a file, with a tool for models.
 
     Args:
-        path: The file; it is made with the first entry, in a folder that exists.
-        clock: Returns seconds since 1970.
+        path: The file; it is created with the first entry, in an existing folder.
+        clock: Returns the time, in seconds since 1970.
     """
 
     def __init__(
@@ -83,17 +83,17 @@ class Journal:
 
         Args:
             category: One of `CATEGORIES`.
-            text: What there is to say.
-            tags: Words to find it by.
+            text: The text of the entry.
+            tags: Keywords for filtering.
 
         Raises:
-            InputError: There is no such category, no text, or too much of it.
+            InputError: The category is unknown, or the text is empty or too long.
             StoreError: The file cannot be written.
         """
         given = {"category": category, "text": text, "tags": list(tags)}
         value, problems = check_arguments(ENTRY, given)
         if not problems and not value["text"].strip():
-            problems = ["text: it says nothing"]
+            problems = ["text: it is empty"]
         if problems:
             raise InputError(problems[0], hint="Nothing was added.")
         plain = dict.fromkeys(tag.strip() for tag in value["tags"])
@@ -111,10 +111,10 @@ class Journal:
         Return entries, the newest first.
 
         Args:
-            category: Only of this one.
-            tags: Only with all of these; upper and lower case are the same.
-            since: Only from this moment on, in seconds since 1970.
-            limit: So many at most; the newest stay.
+            category: Only entries of this category.
+            tags: Only entries with all of these tags, ignoring case.
+            since: Only entries at or after this time, in seconds since 1970.
+            limit: The maximum number of entries, the newest.
 
         Raises:
             StoreError: The file cannot be read, or is too large.
@@ -137,14 +137,14 @@ class Journal:
         return JournalStats(len(entries), dict(categories), dict(tags), damaged)
 
     def summary(self, limit: int = 10) -> str:
-        """Return the counts in one line and the newest entries, for people and for models."""
+        """Return the counts in one line, and the newest entries."""
         stats = self.stats()
         counts = ", ".join(f"{count} {name}" for name, count in stats.categories.items())
         head = f"{stats.total} entries" + (f": {counts}" if counts else "")
         return "\n".join([head, *map(str, self.entries(limit=limit))])
 
     def clear(self) -> int:
-        """Hide all entries so far, durably, and return how many; the file keeps them."""
+        """Hide all entries so far, durably, and return their number; the file keeps them."""
         count = len(self._read()[0])
         self._append(CLEARED, f"{count} entries hidden")
         return count
@@ -153,7 +153,7 @@ class Journal:
 
     @property
     def tool(self) -> Tool:
-        """The tool ``journal``: adds an entry, or shows some."""
+        """The tool ``journal``: adds or lists entries."""
         return JOURNAL.tool(self._do)
 
     def _do(self, given: dict[str, Any]) -> ToolOutput:
@@ -177,13 +177,13 @@ class Journal:
         now = self._clock()
         name = f"{int(now * 1000):012x}{secrets.token_hex(3)}"
         entry = JournalEntry(name, now, category, text, tags)
-        # Whoever names the journal may name a link to it.
+        # The path of the journal may be a link.
         append_line(Path(os.path.realpath(self._path)), asdict(entry), "journal")
         return entry
 
     def _read(self) -> tuple[list[JournalEntry], int]:
-        """Return the entries that are not hidden, in order, and how many lines are none."""
-        lines = read_lines(self._path, "journal", hint="Move it away; a new one is begun.")
+        """Return the visible entries, in order, and the number of damaged lines."""
+        lines = read_lines(self._path, "journal", hint="Move it away; a new one is created.")
         found = list(map(_entry, lines))
         entries = [entry for entry in found if entry is not None]
         cleared = [at for at, entry in enumerate(entries, 1) if entry.category == CLEARED]
@@ -191,7 +191,7 @@ class Journal:
 
 
 def _entry(line: bytes) -> JournalEntry | None:
-    """Return the entry of a line, None where it is none."""
+    """Parse a line; None if it is damaged."""
     try:
         value = json.loads(line)
         when = float(value["time"])

@@ -1,4 +1,4 @@
-"""Small files of JSON: one value that is read whole, or lines that are only ever added to."""
+"""Small JSON files: a single value, or append-only lines."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def read_value(
     path: Path, what: str, schema: str, parse: Callable[[Any], Value], most: int = 1 << 20
 ) -> Value | None:
     """
-    Return what a function makes of the value in a file, None where there is no file.
+    Parse the JSON value in a file; None if there is no file.
 
     Args:
         path: The file.
-        what: What errors call it, such as "checkpoint".
-        schema: What the value has as its "schema".
-        parse: Takes the value; what it raises says that the file is damaged.
-        most: Bytes that it may have.
+        what: The name of the file in errors, such as "checkpoint".
+        schema: The expected value of the key "schema".
+        parse: Converts the value; an exception means that the file is damaged.
+        most: The maximum size in bytes.
 
     Raises:
-        StoreError: The file cannot be read, or holds something else.
+        StoreError: The file cannot be read, or is invalid.
     """
     data = _read(path, what, most)
     if data is None:
@@ -43,19 +43,19 @@ def read_value(
             raise InputError(f"its schema is not {schema}")
         return parse(value)
     except (*UNREADABLE, FoldlineError) as error:
-        why = f"The file {path} is no {what}: {error}."
+        why = f"The file {path} is not a {what}: {error}."
         raise StoreError(why, hint="Move it away, or name another.") from error
 
 
 def read_lines(path: Path, what: str, most: int = 64 << 20, *, hint: str) -> list[bytes]:
     """
-    Return the lines of a file, none where there is no file.
+    Return the lines of a file, none if there is no file.
 
     Args:
         path: The file.
-        what: What errors call it, such as "journal".
-        most: Bytes that it may have.
-        hint: What errors advise when it has more.
+        what: The name of the file in errors, such as "journal".
+        most: The maximum size in bytes.
+        hint: The hint of the error if it is larger.
 
     Raises:
         StoreError: The file cannot be read, or has more than ``most`` bytes.
@@ -79,16 +79,16 @@ def _read(path: Path, what: str, most: int) -> bytes | None:
 
 def append_line(path: Path, line: Mapping[str, Any], what: str, *, hint: str = WRITABLE) -> None:
     """
-    Add a line of JSON to a file, in one piece and durably; a line that a crash cut off is ended.
+    Append a JSON line to a file, atomically and durably, after ending a line cut off by a crash.
 
-    Ending it takes the right to read, adding does not. A link at the path is never followed:
-    whoever can make one there must not choose the file.
+    Ending such a line requires read permission, appending does not. A link at the path is never
+    followed: its creator must not choose the file.
 
     Args:
-        path: The file, which may be made.
+        path: The file, which is created if it is missing.
         line: What to add.
-        what: What errors call the file, such as "journal".
-        hint: What errors advise.
+        what: The name of the file in errors, such as "journal".
+        hint: The hint of errors.
 
     Raises:
         StoreError: It cannot be written.
@@ -108,11 +108,11 @@ def append_line(path: Path, line: Mapping[str, Any], what: str, *, hint: str = W
 
 
 def _open_to_append(path: Path) -> FileIO:
-    """Open a file to append to, also for reading where that is allowed."""
+    """Open a file for appending, and for reading if permitted."""
     flags = os.O_CREAT | os.O_APPEND
     for name in ("O_CLOEXEC", "O_NOFOLLOW"):  # not every system has them
         flags |= getattr(os, name, 0)
     try:
         return os.fdopen(os.open(path, flags | os.O_RDWR, 0o600), "ab+", buffering=0)
-    except PermissionError:  # a log may be one that its writer cannot read
+    except PermissionError:  # a log may be unreadable to its writer
         return os.fdopen(os.open(path, flags | os.O_WRONLY, 0o600), "ab", buffering=0)

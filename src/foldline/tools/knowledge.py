@@ -1,5 +1,5 @@
 """
-Knowledge as a tool: documents that an agent may search, and what may be added to them.
+Knowledge as a tool: search and add documents.
 
     rag_tool = RAGTool(knowledge_base_path="./knowledge_base")
     rag_tool.execute("add_document", file_path="docs/guide.md")
@@ -29,27 +29,27 @@ FILE: Final = "knowledge.db"
 """The file in the folder of a knowledge base."""
 
 ASKING: Final = ("enable_mqe", "enable_hyde")
-"""Arguments that let a model write further queries; asking for that is refused."""
+"""Arguments that request query expansion by a model, which is refused."""
 
 WITHOUT_EFFECT: Final = frozenset(
     (*ASKING, "enable_advanced_search", "mqe_expansions", "include_citations", "max_chars")
 )
 """
-Arguments that are taken and left aside: searching never asks a model, passages are never cut to a
-number of characters, and sources are always named.
+Arguments that are accepted and ignored: searching never calls a model, passages are never cut to
+a number of characters, and sources are always named.
 """
 
 
 class RAGTool(ActionTool):
     """
-    A knowledge base with the calls of a tool.
+    A knowledge base with the interface of a tool.
 
     Args:
-        knowledge_base_path: A folder, which is made, with the file in it; a file ``….db``; a URL.
-        rag_namespace: The documents that are meant where a call names no others.
+        knowledge_base_path: A folder for the file, which is created; a file ``….db``; or a URL.
+        rag_namespace: The default namespace of calls.
         model: Answers questions; without one, "ask" returns the evidence.
-        knowledge: A store that is open, instead of the path and the namespace.
-        **options: What `Knowledge.open` takes besides.
+        knowledge: An open store, instead of the path and the namespace.
+        **options: Further options of `Knowledge.open`.
 
     Raises:
         StoreError: The file cannot be opened.
@@ -75,7 +75,7 @@ class RAGTool(ActionTool):
                 place = make_folder(file.parent) / file.name
             knowledge = Knowledge.open(place, namespace=rag_namespace, **options)
         self.knowledge = knowledge
-        """The store itself, with typed methods."""
+        """The store, with typed methods."""
         self._model = model
 
     def __enter__(self) -> Self:
@@ -85,7 +85,7 @@ class RAGTool(ActionTool):
         self.knowledge.close()
 
     def add_document(self, file_path: str, **arguments: Any) -> str:
-        """Add a file, a folder, or what fits a pattern such as ``src/**/*.py``."""
+        """Add a file, a folder, or the matches of a pattern such as ``src/**/*.py``."""
         return self.execute("add_document", file_path=file_path, **arguments)
 
     def add_text(self, text: str, **arguments: Any) -> str:
@@ -101,16 +101,16 @@ class RAGTool(ActionTool):
         return self.execute("ask", question=question, **arguments)
 
     def output(self, /, action: str, **arguments: Any) -> ToolOutput:
-        """Do something; see `ActionTool.output`. ``without_effect`` names what was left aside."""
+        """Run an action; see `ActionTool.output`. ``without_effect`` lists ignored arguments."""
         done = super().output(action, **arguments)
-        aside = sorted(WITHOUT_EFFECT & arguments.keys())
-        return replace(done, data={**done.data, "without_effect": aside}) if aside else done
+        ignored = sorted(WITHOUT_EFFECT & arguments.keys())
+        return replace(done, data={**done.data, "without_effect": ignored}) if ignored else done
 
     def _filter_arguments(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         for name in ASKING:
             if arguments.get(name):
-                why = "searching asks no model, so it writes no further queries"
-                hint = "Leave it out; to search for other words as well, search once for each."
+                why = "searching calls no model, so there is no query expansion"
+                hint = "Omit it; to search for other words, too, make one search for each."
                 raise InputError(why, field=name, hint=hint)
         given = super()._filter_arguments(action, arguments)
         given = {name: value for name, value in given.items() if name not in WITHOUT_EFFECT}
@@ -119,7 +119,7 @@ class RAGTool(ActionTool):
         return given
 
     def _act(self, action: str, given: dict[str, Any]) -> ToolOutput:
-        """Act on the store that the namespace and the sizes of chunks ask for."""
+        """Run an action on the requested namespace, with the requested chunk sizes."""
         store, own = self.knowledge, ChunkSettings()
         space = given.pop("namespace", None)
         size, overlap = given.pop("chunk_size", None), given.pop("chunk_overlap", None)
@@ -156,9 +156,9 @@ class RAGTool(ActionTool):
 
     def _add_document(self, store: Knowledge, file_path: str, document_id: str = "") -> ToolOutput:
         folder, only, parts = file_path, "", Path(file_path).parts
-        wild = next((at for at, part in enumerate(parts) if set(part) & set("*?[")), None)
-        if wild is not None and not Path(file_path).exists():  # a pattern for what is below
-            folder, only = str(Path(*parts[:wild])), "/".join(parts[wild:]).replace("**/", "*")
+        glob = next((at for at, part in enumerate(parts) if set(part) & set("*?[")), None)
+        if glob is not None and not Path(file_path).exists():  # a pattern below a folder
+            folder, only = str(Path(*parts[:glob])), "/".join(parts[glob:]).replace("**/", "*")
         report = store.add(folder, name=document_id, only=only)
         if len(report.documents) == 1 and not report.skipped:
             return _added_output(report.documents[0])
@@ -223,12 +223,12 @@ class RAGTool(ActionTool):
             message = "Nothing was cleared; confirm=True removes all documents of the namespace."
             return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, message)
         count = store.clear()
-        whose = f"of the namespace {store.namespace}, and of no other"
-        return ToolOutput(f"Removed {count:,} documents {whose}.", data={"count": count})
+        message = f"Removed {count:,} documents of the namespace {store.namespace} only."
+        return ToolOutput(message, data={"count": count})
 
 
 def _name(text: str) -> str:
-    """Name a text that has no name by what it says, so that adding it again changes nothing."""
+    """Return a name derived from the content of a text, so that adding it again is a no-op."""
     return f"text-{blake2b(text.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
 
 
@@ -247,7 +247,7 @@ def _report_output(report: IngestReport) -> ToolOutput:
     new, changed = report.count("added"), report.count("replaced")
     same, removed = report.count("unchanged"), len(report.removed)
     message = f"{new:,} documents added, {changed:,} replaced, {same:,} unchanged"
-    removal = f", {removed:,} removed whose files are gone" if removed else ""
+    removal = f", {removed:,} removed whose files no longer exist" if removed else ""
     left = f", {len(report.skipped):,} skipped" if report.skipped else ""
     skipped = [{"path": str(one.path), "why": one.why} for one in report.skipped]
     names = [one.document for one in report.documents]

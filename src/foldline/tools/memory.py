@@ -1,5 +1,5 @@
 """
-Memory as a tool: what an agent may remember, search, change and forget.
+Memory as a tool: add, search, update and forget memories.
 
     memory_tool = MemoryTool(user_id="ann")
     memory_tool.execute("add", content="The launch moved to May", memory_type="episodic")
@@ -22,13 +22,13 @@ DAY: Final = 86_400.0
 
 class MemoryTool(ActionTool):
     """
-    A memory with the calls of a tool.
+    A memory with the interface of a tool.
 
     Args:
-        user_id: Whose memories; those of others are never seen.
+        user_id: The owner of the memories; those of other users are never seen.
         path: The file; default ``memory.db`` in the data folder of the user, or FOLDLINE_HOME.
-        memory: A memory that is open, instead of the other two.
-        **options: What `Memory.open` takes besides.
+        memory: An open memory, instead of the other two.
+        **options: Further options of `Memory.open`.
 
     Raises:
         StoreError: The file cannot be opened.
@@ -50,7 +50,7 @@ class MemoryTool(ActionTool):
             file = make_folder(data_folder()) / "memory.db" if path is None else path
             memory = Memory.open(file, user=user_id, **options)
         self.memory = memory
-        """The memory itself, with typed methods."""
+        """The memory, with typed methods."""
 
     def __enter__(self) -> Self:
         return self
@@ -64,28 +64,28 @@ class MemoryTool(ActionTool):
         details = _rename(rest, memory_type="kind", session_id="session")
         done = self.memory.add(content, **details)
         if done.item is None:
-            return ToolOutput("Nothing was added: all of it came out of this memory.")
+            return ToolOutput("Nothing was added: the text was recalled from this memory.")
         word = "Added" if done.status == "added" else "Known already, refreshed"
-        room = f" {len(done.evicted)} older working memories made room." if done.evicted else ""
-        message = f"{word}: {done.item.kind} memory {done.item.id}.{room}"
+        evicted = f" Evicted {len(done.evicted)} older working memories." if done.evicted else ""
+        message = f"{word}: {done.item.kind} memory {done.item.id}.{evicted}"
         data = {"status": done.status, "evicted": list(done.evicted)}
         return ToolOutput(message, data=data | {"memory": done.item.to_dict()})
 
     def _search(self, query: str, limit: int = 5, **rest: Any) -> ToolOutput:
         found = self.memory.search(query, limit=limit, **_filters(rest))
         if not found:
-            return ToolOutput("Nothing is remembered about that.", data={"results": []})
+            return ToolOutput("There are no memories about that.", data={"results": []})
         message = f"{len(found)} found, the most relevant first:\n{self.memory.text(found)}"
         return ToolOutput(message, data={"results": [_row(one) for one in found]})
 
     def _list(self, limit: int = 20, **rest: Any) -> ToolOutput:
         items = self.memory.items(limit=limit, **_filters(rest))
-        message = self.memory.text(items) if items else "Nothing is remembered."
+        message = self.memory.text(items) if items else "There are no memories."
         return ToolOutput(message, data={"results": [item.to_dict() for item in items]})
 
     def _update(self, memory_id: str, **changes: Any) -> ToolOutput:
         item = self.memory.update(memory_id, **changes)
-        message = f"Updated {item.id}; revision {item.revision} holds now, the others are kept."
+        message = f"Updated {item.id} to revision {item.revision}; earlier ones are kept."
         return ToolOutput(message, data={"memory": item.to_dict()})
 
     def _remove(self, memory_id: str) -> ToolOutput:
@@ -104,7 +104,7 @@ class MemoryTool(ActionTool):
 
     def _undo(self, batch: int) -> ToolOutput:
         ids = self.memory.undo(batch)
-        return ToolOutput(f"Brought back {_count(len(ids))}.", data={"ids": list(ids)})
+        return ToolOutput(f"Restored {_count(len(ids))}.", data={"ids": list(ids)})
 
     def _consolidate(
         self,
@@ -127,7 +127,7 @@ class MemoryTool(ActionTool):
 
     def _clear_all(self) -> ToolOutput:
         count = self.memory.clear()
-        return ToolOutput(f"Erased {_count(count)} for good.", data={"count": count})
+        return ToolOutput(f"Erased {_count(count)} permanently.", data={"count": count})
 
 
 def _rename(given: Mapping[str, Any], **names: str) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def _rename(given: Mapping[str, Any], **names: str) -> dict[str, Any]:
 
 
 def _filters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Bring the filters of a call under the names that `Memory` has for them."""
+    """Rename the filters of a call to the parameters of `Memory`."""
     out = _rename(given, session_id="session", memory_types="kinds")
     one = out.pop("memory_type", None)
     if one is not None:

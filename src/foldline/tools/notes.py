@@ -1,5 +1,5 @@
 """
-Notes for a model: made, read, changed, found and counted, and tasks that need each other.
+Notes as a tool: create, read, update, search and count notes, and manage dependent tasks.
 
     notes = NoteTool(workspace="./project_notes")
     notes.run({"action": "create", "title": "Login fails", "content": "…", "note_type": "blocker"})
@@ -30,21 +30,21 @@ from foldline.tools.spec import Tool
 Given: TypeAlias = Mapping[str, Any]
 
 PREVIEW: Final = 2_000
-"""Characters of each note that a model sees in a list; it reads the rest by its id."""
+"""The length in characters of each note in a list; a model reads the rest by its id."""
 
 NOTE: Final = describe_tool("note")
 
 NAMES: Final = {"note_type": "type"}
-"""What an argument is called in `Notes`, where that is something else."""
+"""The names of arguments in `Notes`, where they differ."""
 
 
 class NoteTool:
     """
-    Notes in a folder, and the tool with which a model keeps them.
+    Notes in a folder, with a tool for models.
 
     Args:
-        workspace: The folder; it is made where it is missing.
-        max_notes: The most that it may hold.
+        workspace: The folder; it is created if it is missing.
+        max_notes: The maximum number of notes.
 
     Raises:
         StoreError: The folder cannot be used.
@@ -63,10 +63,10 @@ class NoteTool:
 
     def run(self, parameters: Given) -> Any:
         """
-        Do what a call asks for.
+        Run an action.
 
         Args:
-            parameters: ``action``, and what it takes; see the schema of `tool`.
+            parameters: ``action`` and its arguments; see the schema of `tool`.
 
         Returns:
             For "create" and "task" the id; for "read" and "progress" the note as a mapping, its
@@ -74,12 +74,12 @@ class NoteTool:
             mappings; for "summary" a mapping; for the others a sentence.
 
         Raises:
-            InputError: An argument is missing or makes no sense, or there is no such note.
-            StoreError: Notes cannot be written, or somebody else changed one.
+            InputError: An argument is missing or invalid, or there is no such note.
+            StoreError: Notes cannot be written, or were changed concurrently.
         """
         if not isinstance(parameters, Mapping):
-            raise InputError("a call is a mapping with an action in it")
-        # A model, or a program, fills in what it does not need with nothing.
+            raise InputError("a call must be a mapping with an action")
+        # Models and programs send empty values for arguments they do not need.
         arguments = {name: value for name, value in parameters.items() if value is not None}
         given, problems = check_arguments(NOTE.parameters, arguments)
         if problems:
@@ -90,11 +90,11 @@ class NoteTool:
         if "note_id" in takes:
             known["note_id"] = str(known.get("note_id", "")).strip()
             if not known["note_id"]:
-                raise InputError(f"{action} needs to know which note", field="note_id")
+                raise InputError(f"{action} needs the id of a note", field="note_id")
         return getattr(self, f"_{action}")(**known)
 
     def execute(self, action: str, **parameters: Any) -> Any:
-        """Do one action; see `run`."""
+        """Run an action; see `run`."""
         return self.run({**parameters, "action": action})
 
     # --- actions --------------------------------------------------------------------------
@@ -119,7 +119,7 @@ class NoteTool:
 
     def _search(self, query: str = "", **filters: Any) -> list[dict[str, Any]]:
         if not query.strip():
-            raise InputError("search needs what to look for", field="query")
+            raise InputError("search needs a query", field="query")
         found = self.notes.search(query, **filters)
         return [_whole(one.note) | {"score": one.score, "strength": one.strength} for one in found]
 
@@ -144,16 +144,16 @@ class NoteTool:
     def _progress(self, note_id: str, status: Any = "", outcome: str = "") -> dict[str, Any]:
         one = self.notes.resolve(note_id)
         if not status:
-            raise InputError("progress needs what became of the task", field="status")
+            raise InputError("progress needs the new status of the task", field="status")
         return _whole(self.notes.tasks.progress(one, status, outcome))
 
     def _tasks(self, limit: int = 100, start: int = 0) -> list[dict[str, Any]]:
         graph = self.notes.tasks.graph()
         ids = [*graph.order, *(graph.tasks.keys() - set(graph.order))][start : start + limit]
-        return [_standing(graph.standings[one]) for one in ids]
+        return [_task_fields(graph.states[one]) for one in ids]
 
     def _run_for_model(self, arguments: dict[str, Any]) -> ToolOutput:
-        """Answer a model: as text, long notes cut."""
+        """Return the output for a model as text, with long notes cut."""
         try:
             result = self.run(arguments)
         except FoldlineError as error:
@@ -171,7 +171,7 @@ def _whole(note: Note) -> dict[str, Any]:
     return {**known, "metadata": known, "content": content}
 
 
-def _standing(one: TaskState) -> dict[str, Any]:
+def _task_fields(one: TaskState) -> dict[str, Any]:
     metadata = one.metadata
     named = {"note_id": metadata.id, "title": metadata.title, "state": one.state}
     extra = {"why": one.why, "attempts": metadata.attempts, "outcome": metadata.outcome}
@@ -194,4 +194,4 @@ ERRORS: Final = {
     InputError: ErrorCode.INVALID_ARGUMENTS,
     FoldlineError: ErrorCode.UNAVAILABLE,
 }
-"""The code of an error; the first kind that it is of counts."""
+"""The code of an error; the first matching class counts."""

@@ -1,4 +1,4 @@
-"""What every tool returns, whether it went well or not."""
+"""The output of every tool, for success and failure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Status: TypeAlias = Literal["success", "partial", "error"]
 
 
 class ErrorCode(StrEnum):
-    """What kind of error it was, for programs; the text says it to the model."""
+    """The kind of an error, for programs; the text is for the model."""
 
     INVALID_ARGUMENTS = "invalid_arguments"
     NOT_FOUND = "not_found"
@@ -38,13 +38,13 @@ class ToolOutput:
     """
     The result of one call.
 
-    ``text`` is what the model reads. ``status`` is "success", "partial" when something of what was
-    asked for is missing, or "error"; then ``code`` says which kind. ``data`` is the same as JSON
-    values, for programs; ``stats`` are figures about the call, such as seconds or bytes. What is
-    ``pinned`` is to stay in sight for good; an agent pins the message that holds it.
+    ``text`` is for the model. ``status`` is "success", "partial" if a part of the requested output
+    is missing, or "error", with its kind in ``code``. ``data`` is the same as JSON values, for
+    programs; ``stats`` are figures about the call, such as seconds or bytes. A ``pinned`` output
+    is to stay in view permanently; an agent pins its message.
 
     Raises:
-        InputError: There is no such status, or a code without an error.
+        InputError: The status is unknown, or there is a code without an error.
     """
 
     text: str
@@ -58,7 +58,7 @@ class ToolOutput:
         if self.status not in get_args(Status):
             raise InputError(f"there is no status {str(self.status)[:40]!r}", field="status")
         if (self.status == "error") != (self.code is not None):
-            raise InputError("an error has a code, and nothing else has one", field="code")
+            raise InputError("an error needs a code, other outputs have none", field="code")
 
     @classmethod
     def error(cls, code: ErrorCode, text: str, **data: Any) -> Self:
@@ -66,15 +66,15 @@ class ToolOutput:
         Return an error.
 
         Args:
-            code: Its kind.
-            text: What is wrong and what to do, for the model.
-            **data: The same for programs.
+            code: The kind of the error.
+            text: What is wrong and what to do next, for the model.
+            **data: The same as JSON values, for programs.
         """
         return cls(text, "error", code, data)
 
     @property
     def ok(self) -> bool:
-        """Whether at least a part of it went well."""
+        """Return True if the call succeeded at least partially."""
         return self.status != "error"
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,25 +92,25 @@ class ToolOutput:
         Read what `to_dict` returned.
 
         Raises:
-            InputError: It is something else; the error names the field.
+            InputError: It is not such a value; the error names the field.
         """
         if not isinstance(value, Mapping):
-            raise InputError("a tool output is an object")
+            raise InputError("a tool output must be an object")
         text, code = value.get("text", ""), value.get("code")
         if not isinstance(text, str):
-            raise InputError("the text of a tool output is a text", field="text")
+            raise InputError("the text of a tool output must be a string", field="text")
         if code is not None and code not in list(ErrorCode):
             raise InputError(f"there is no error code {str(code)[:40]!r}", field="code")
         named = {name: value.get(name, {}) for name in NAMED}
         for name, inner in named.items():
             if not isinstance(inner, Mapping):
-                raise InputError(f"the {name} of a tool output are an object", field=name)
+                raise InputError(f"the {name} of a tool output must be an object", field=name)
         status = value.get("status", "success")
         kind = None if code is None else ErrorCode(code)
         return cls(text, status, kind, **named, pinned=value.get("pinned") is True)
 
     def to_json(self) -> str:
-        """Return the output as JSON text; what is no JSON value in it is shown by its repr."""
+        """Return the output as JSON text, with the repr of values that are not JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, default=repr)
 
 

@@ -1,10 +1,10 @@
 """
-Permissions: what of a set of tools somebody else may use.
+Permissions: restrict which tools of a toolset an agent may use.
 
     reader = ToolView(registry, READ_ONLY)
 
-What is not allowed is denied. A view changes nothing in the registry, and a view of a view allows
-less, never more.
+Tools are denied by default. A view does not change the registry, and a view of a view can only
+restrict it further.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from foldline.tools.toolset import Slot, Toolset
 @frozen
 class Permissions:
     """
-    Which tools may be used.
+    Rules that select tools.
 
-    Those that have labels, and none but ``labels``; those named in ``allow`` besides; never those
-    named in ``deny``. A tool without a label is allowed by its name only.
+    Allowed are tools whose labels are all in ``labels``, and those named in ``allow``, but never
+    those named in ``deny``. A tool without labels is allowed by name only.
     """
 
     labels: frozenset[str] = frozenset()
@@ -46,10 +46,10 @@ class Permissions:
     @classmethod
     def named(cls, name: str) -> Self:
         """
-        Return permissions by name: "read-only", or "full" for all but running programs.
+        Return predefined permissions: "read-only", or "full" for all but running programs.
 
         Raises:
-            BudgetError: There are none of this name.
+            BudgetError: The name is unknown.
         """
         check_name("permissions", name, NAMED)
         return cls(NAMED[name])
@@ -65,7 +65,7 @@ NAMED: Final = {
     "read-only": frozenset({"read"}),
     "full": frozenset({"read", "write", "network", "plan", "context"}),
 }
-"""What each name stands for, as labels."""
+"""The labels of predefined permissions."""
 
 READ_ONLY: Final = Permissions.named("read-only")
 FULL: Final = Permissions.named("full")
@@ -73,11 +73,11 @@ FULL: Final = Permissions.named("full")
 
 class ToolView(Toolset):
     """
-    What permissions leave of a set of tools; it follows the set when that changes.
+    A live view of a toolset, restricted by permissions.
 
     Args:
-        tools: The set, which may be such a view itself.
-        permissions: What is allowed of it.
+        tools: The toolset, which may be a view itself.
+        permissions: The permissions.
     """
 
     def __init__(self, tools: Toolset, permissions: Permissions) -> None:
@@ -87,12 +87,12 @@ class ToolView(Toolset):
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools that are allowed, in their order."""
+        """The allowed tools, in order."""
         return tuple(tool for tool in self._inner if self._permissions.allows(tool))
 
     def _find(self, name: str) -> Slot | ToolOutput:
         found = self._inner._find(name)
-        # The tool that is run is the one that was looked at, whatever is registered meanwhile.
+        # The checked tool is the one that runs, even if another is registered meanwhile.
         if isinstance(found, Slot) and not self._permissions.allows(found.tool):
             names = ", ".join(tool.name for tool in self) or "none"
             message = f"You may not use {found.tool.name}. Your tools are: {names}."

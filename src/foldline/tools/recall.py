@@ -1,4 +1,4 @@
-"""The tools on a session: recall what a compaction removed, and ask for a compaction."""
+"""The tools of a session: recall removed content, and request a compaction."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ COMPACT: Final = describe_tool("compact")
 LEAST, MOST, PAGE = (
     int(RECALL.arguments["max_tokens"][word]) for word in ("minimum", "maximum", "default")
 )
-"""What one answer takes, in tokens: at least, at most, and unless the model asks for more."""
+"""The size of a page in tokens: minimum, maximum and default."""
 
 PAGE_SHARE: Final = 0.1
-"""In a small window a page takes this share of what messages may take, but not below `LEAST`."""
+"""The maximum share of the message budget that a page takes, but not below `LEAST`."""
 
 NOTE: Final = 40
-"""Tokens of a page that are kept for the line that says how to go on."""
+"""The tokens of a page reserved for the line about the next page."""
 
 
 def session_tools(session: Session) -> tuple[Tool, Tool]:
@@ -41,7 +41,7 @@ def recall_tool(session: Session) -> Tool:
     """
 
     def access(arguments: dict[str, Any]) -> dict[str, Any]:
-        # Models fill in what they do not need with nothing.
+        # Models send empty values for arguments they do not need.
         options = {name: value for name, value in arguments.items() if value != ""}
         most = max(LEAST, round(PAGE_SHARE * session.budget.limit))
         page = min(options.get("max_tokens", PAGE), most)
@@ -66,7 +66,7 @@ def recall_tool(session: Session) -> Tool:
 
 
 def _output(page: Recalled, options: dict[str, Any]) -> ToolOutput:
-    """Return a page, with what it leaves out in its last line; a search says that itself."""
+    """Return a page, with a last line about omitted content unless it is a search result."""
     searched = {"query", "grep"} & options.keys()
     text = f"{page.text}\n[{page.note}]" if page.note and not searched else page.text
     last = text.rpartition("\n")[2]
@@ -83,8 +83,8 @@ def compact_tool(session: Session) -> Tool:
     """
     Return the tool ``compact``, which takes a focus.
 
-    The call is answered at once, and the compaction is made when the next view is asked for. So
-    call and result are the newest messages then, and stay.
+    The call returns at once, and the compaction runs when the next view is requested. So call and
+    result are the newest messages then, and stay.
 
     Args:
         session: A `foldline.Session`.

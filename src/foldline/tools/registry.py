@@ -1,12 +1,12 @@
 """
-The registry: the tools of a program, added and taken out at any time, from any thread.
+The registry: a mutable, thread-safe set of tools.
 
     registry = ToolRegistry()
     registry.add(todo.tool)
 
     @registry.function(labels={"network"})
     def weather(city: str) -> str:
-        "Say what the weather is."
+        "Return the current weather."
 
     output = registry.run("weather", {"city": "Oslo"})
 """
@@ -31,15 +31,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 class ToolRegistry(Toolset):
     """
-    Tools and functions, each with a breaker of its own.
+    Tools and functions, each with its own circuit breaker.
 
-    A tool that keeps failing is paused on every way of calling it, and tried once after a while.
-    A name that does not exist pauses nothing. Every method may be called from any thread.
+    A tool that keeps failing is paused for all callers, and retried once after a while. Calls of
+    unknown names have no effect on breakers. All methods are thread-safe.
 
     Args:
-        tools: Tools to begin with.
-        settings: How they are run.
-        clock: Returns seconds, for the pauses.
+        tools: The initial tools.
+        settings: The limits of calls.
+        clock: A monotonic clock in seconds, for the pauses.
 
     Raises:
         InputError: Two tools have the same name.
@@ -55,17 +55,17 @@ class ToolRegistry(Toolset):
         self.settings = settings or ToolSettings()
         self._clock = clock
         self._lock = threading.Lock()
-        # Replaced as a whole when it changes: whoever reads it needs no lock.
+        # Replaced as a whole on changes, so that readers need no lock.
         self._slots: Mapping[str, Slot] = {}
         for tool in tools:
             self.add(tool)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools as they are now, in the order in which they came."""
+        """The current tools, in the order of registration."""
         return tuple(slot.tool for slot in self._slots.values())
 
-    # --- what is in it ---------------------------------------------------------------------
+    # --- registration ----------------------------------------------------------------------
 
     def add(self, tool: Tool, *, seconds: float | None = None, replace: bool = False) -> Tool:
         """
@@ -73,23 +73,23 @@ class ToolRegistry(Toolset):
 
         Args:
             tool: The tool.
-            seconds: What a call of it may take; default what the settings say.
-            replace: Whether it may take the place of one that has its name.
+            seconds: The timeout of a call; default from the settings.
+            replace: Replace an existing tool of the same name.
 
         Raises:
-            InputError: There is one of its name already, or it is no tool.
-            BudgetError: The seconds make no sense.
+            InputError: The name is already registered, or it is not a tool.
+            BudgetError: The timeout is out of range.
         """
         if not isinstance(tool, Tool):
             kind = type(tool).__name__
-            raise InputError(f"a {kind} is no tool", hint="A function is added by `function`.")
+            raise InputError(f"a {kind} is not a tool", hint="Use `function` for a function.")
         if seconds is not None:
             positive("seconds", seconds)
         allowed = self.settings.seconds if seconds is None else seconds
         slot = Slot(tool, allowed, self.settings.new_breaker(), self.settings, self._clock)
         with self._lock:
             if tool.name in self._slots and not replace:
-                hint = "Name one of them otherwise, or replace the first on purpose."
+                hint = "Rename one of them, or pass replace=True."
                 why = f"two tools have the name {tool.name!r}"
                 raise InputError(why, field="tools", hint=hint)
             self._slots = {**self._slots, tool.name: slot}
@@ -105,9 +105,9 @@ class ToolRegistry(Toolset):
         seconds: float | None = None,
     ) -> Any:
         """
-        Add a function as a tool, plainly or as a decorator, and return the function.
+        Add a function as a tool, directly or as a decorator, and return the function.
 
-        See `foldline.tools.functions.tool_from_function` for what its signature may hold.
+        See `foldline.tools.functions.tool_from_function` for supported signatures.
         """
 
         def added(one: Function) -> Function:
@@ -119,10 +119,10 @@ class ToolRegistry(Toolset):
 
     def remove(self, name: str) -> Tool:
         """
-        Take a tool out, and return it; calls that are running go on.
+        Remove a tool, and return it; running calls continue.
 
         Raises:
-            InputError: There is none of this name.
+            InputError: There is no such tool.
         """
         with self._lock:
             slot = self._slot(name)
@@ -133,7 +133,7 @@ class ToolRegistry(Toolset):
 
     def breaker(self, name: str) -> Breaker:
         """
-        Return the breaker of a tool; its ``state`` says whether the tool is paused.
+        Return the circuit breaker of a tool; its ``state`` tells if the tool is paused.
 
         Raises:
             InputError: There is no such tool.
@@ -141,16 +141,16 @@ class ToolRegistry(Toolset):
         return self._slot(name).breaker
 
     def pause(self, name: str) -> None:
-        """Pause a tool now, for as long as one that has failed too often."""
+        """Pause a tool now, for as long as after repeated failures."""
         threshold = max(1, self.settings.failures)
         now = self._clock()
         self._slot(name).set(Breaker(threshold, self.settings.pause, threshold, now))
 
     def resume(self, name: str) -> None:
-        """Let a tool run again, as if nothing had happened to it."""
+        """Resume a paused tool, and reset its failures."""
         self._slot(name).set(self.settings.new_breaker())
 
-    # --- finding ---------------------------------------------------------------------------
+    # --- lookup ----------------------------------------------------------------------------
 
     def _slot(self, name: str) -> Slot:
         slot = self._slots.get(name)

@@ -1,4 +1,4 @@
-"""Replacing pieces of a text: each is found exactly, or nothing is changed at all."""
+"""Replace pieces of a text: every piece must match exactly, or nothing is changed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from foldline.frozen import frozen
 from foldline.rooted_files import TooLarge
 
 MOST_CHARACTERS: Final = 5 << 20
-"""Characters that a text may have while it is changed, unless told otherwise."""
+"""The default maximum length of a text during replacements, in characters."""
 
 
 @frozen
 class Replacement:
-    """A piece of a text and what takes its place; ``everywhere`` if it may occur several times."""
+    """A piece of a text and its replacement; ``everywhere`` to replace all occurrences."""
 
     old: str
     new: str
@@ -26,18 +26,18 @@ def apply_replacements(
     text: str, replacements: Sequence[Replacement], most: int = MOST_CHARACTERS
 ) -> str:
     """
-    Replace pieces of a text, one after the other.
+    Replace pieces of a text, one after another.
 
-    Where every line of the text ends with a carriage return, the pieces are taken to as well.
+    If all lines of the text end with CRLF, line ends of the pieces are converted to CRLF, too.
 
     Args:
         text: The text.
-        replacements: What to replace; each sees what those before it did.
-        most: Characters that the text may ever have.
+        replacements: The replacements; each sees the result of earlier ones.
+        most: The maximum length of the text at any time, in characters.
 
     Raises:
-        InputError: A piece does not occur, or occurs several times; ``field`` says which one.
-        TooLarge: The text would grow beyond ``most``.
+        InputError: A piece does not occur, or occurs several times; ``field`` names it.
+        TooLarge: The text would exceed ``most``.
     """
     windows = text.count("\r\n")
     returns = windows > 0 and windows == text.count("\n")
@@ -55,9 +55,9 @@ def apply_replacements(
             hint = "Read the file again, and copy the text exactly."
             raise InputError(f"the old text does not occur: {quote}", field=where, hint=hint)
         if count > 1 and not one.everywhere:
-            hint = "Give more of the lines around it, or replace it everywhere on purpose."
+            hint = "Include more lines around it, or replace all occurrences."
             raise InputError(f"the old text occurs {count} times: {quote}", field=where, hint=hint)
-        # Looked at before: each of several replacements can multiply what is there.
+        # Checked in advance: several replacements can multiply the length.
         if len(text) + count * (len(new) - len(old)) > max(most, len(text)):
             raise TooLarge(f"it would have more than {most:,} characters", field=where)
         text = text.replace(old, new)

@@ -1,4 +1,4 @@
-"""Files that hold secrets as a rule: a person is asked before a model is shown one."""
+"""Files that usually hold secrets: a model may see one only after a person approves."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ SENSITIVE: Final = (
     *("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credentials", "credentials.json"),
     *(".git-credentials", ".htpasswd", "secrets.*", "*.tfvars", ".ssh", ".aws", ".gnupg"),
 )
-"""Names of files and folders, in small letters; ``*`` stands for anything."""
+"""Patterns of file and folder names, in lower case; ``*`` matches anything."""
 
 SHOWABLE: Final = ("*.example", "*.sample", "*.template", "*.dist")
-"""Names that hold examples instead."""
+"""Patterns of example files, which are not sensitive."""
 
 
 def is_sensitive(parts: Sequence[str], patterns: Sequence[str] = SENSITIVE) -> bool:
     """
-    Return True if a path is of a file that a person is to be asked about.
+    Return True if a path names a sensitive file.
 
     Args:
-        parts: The folders and the name.
-        patterns: Names of files and folders.
+        parts: The components of the path.
+        patterns: Patterns of file and folder names.
     """
     names = [part.casefold() for part in parts]
     if names and any(fnmatchcase(names[-1], pattern) for pattern in SHOWABLE):
@@ -40,23 +40,23 @@ def refuse_sensitive(
     root: str, parts: Sequence[str], patterns: Sequence[str], approvals: Approvals | None
 ) -> ToolOutput | None:
     """
-    Ask whether a sensitive file may be shown.
+    Request an approval to read a sensitive file.
 
     Args:
-        root: The folder that the path lies in.
-        parts: The path.
-        patterns: Which files are sensitive.
-        approvals: Who is asked; None is a no.
+        root: The root folder of the path.
+        parts: The components of the path.
+        patterns: Patterns of sensitive files.
+        approvals: Approves the access; None denies it.
 
     Returns:
-        Why the file is not shown; None where it may be, or need not be asked about.
+        The error output of a denial; None if approved or not sensitive.
     """
     if not is_sensitive(parts, patterns):
         return None
     path = "/".join(parts)
     reason = f"{path} may hold secrets."
     if approvals is None:
-        message = f"{reason} Nobody is here who could approve that it is shown."
+        message = f"{reason} Nobody is available to approve access."
         return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, message)
     until, summary = time.time() + approvals.settings.seconds, f"show {path!r} to the model"
     request = ApprovalRequest(

@@ -1,4 +1,4 @@
-"""Skills: folders of instructions that a model loads by name, read within bounds."""
+"""Skills: folders of instructions that a model loads by name, with limits on size."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST_BODY: Final = 32 << 10
 LONGEST_RESOURCE: Final = 256 << 10
 MOST_RESOURCES: Final = 100
 DEEPEST: Final = 4
-"""Bounds: characters, characters, bytes, bytes, files of a skill, and folders inside folders."""
+"""Limits: characters, characters, bytes, bytes, files of a skill, and depth of folders."""
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*")
 FENCE: Final = "---"
@@ -35,40 +35,40 @@ _BLOCKS: Final = {"|": "\n", ">": " ", "|-": "\n", ">-": " "}
 
 def parse_skill(data: bytes) -> tuple[str, str, str]:
     """
-    Read a SKILL.md, and return its name, its description and its body.
+    Parse a SKILL.md, and return its name, its description and its body.
 
     Args:
         data: The file.
 
     Raises:
-        InputError: It has no front matter, or that has no usable name or description.
+        InputError: It has no front matter, or no valid name or description.
     """
     try:
         lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise InputError("SKILL.md is no text in UTF-8") from error
+        raise InputError("SKILL.md is not valid UTF-8") from error
     ends = [number for number, line in enumerate(lines) if line.rstrip() == FENCE]
     if len(ends) < 2 or ends[0] != 0:
         raise InputError("SKILL.md does not begin with front matter between two lines of ---")
     message = parse_front_matter(lines[1 : ends[1]])
     name, description = message.get("name", ""), " ".join(message.get("description", "").split())
     if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-        hint = "Small letters, digits, - and _."
-        raise InputError(f"{name[:80]!r} is no name", hint=hint, field="name")
+        hint = "Use lower-case letters, digits, - and _."
+        raise InputError(f"{name[:80]!r} is not a valid name", hint=hint, field="name")
     if not description or len(description) > LONGEST_DESCRIPTION:
-        why = f"the description has 1 to {LONGEST_DESCRIPTION:,} characters"
+        why = f"the description must have 1 to {LONGEST_DESCRIPTION:,} characters"
         raise InputError(why, field="description")
     body = "\n".join(lines[ends[1] + 1 :]).strip()
     if not body:
-        raise InputError("SKILL.md says nothing besides its front matter")
+        raise InputError("SKILL.md has no content after its front matter")
     return name, description, body
 
 
 def parse_front_matter(lines: list[str]) -> dict[str, str]:
     """
-    Read the texts of front matter: ``key: text``, quoted or not, and blocks after ``|`` and ``>``.
+    Parse the strings of front matter: ``key: text``, quoted or not, and ``|`` and ``>`` blocks.
 
-    Nested values belong to fields that are not needed here; they are passed over.
+    Nested values belong to fields that are not used here, and are skipped.
     """
     found: dict[str, str] = {}
     block: tuple[str, str] | None = None
@@ -96,7 +96,7 @@ def _unquote(value: str) -> str:
 
 
 def list_resources(place: Path) -> tuple[str, ...]:
-    """List the regular files of a skill besides its SKILL.md, by their path inside its folder."""
+    """Return the relative paths of the regular files of a skill, except its SKILL.md."""
 
     def walk() -> Iterator[str]:
         for folder, inner, names in os.walk(place):
@@ -113,16 +113,16 @@ def list_resources(place: Path) -> tuple[str, ...]:
 
 def read_resource(place: Path, name: str, most: int) -> bytes:
     """
-    Read a file of a skill; a link, a device or a pipe is none.
+    Read a regular file of a skill; links, devices and pipes are refused.
 
     Args:
         place: The folder of the skill.
-        name: The path of the file inside it.
-        most: Bytes that it may have.
+        name: The relative path of the file.
+        most: The maximum size in bytes.
 
     Raises:
-        InputError: It has more.
-        OSError: It cannot be read, or is no regular file.
+        InputError: It is larger.
+        OSError: It cannot be read, or is not a regular file.
     """
     with open_file(place, name.split("/")) as number:
         return read_content(number, most).data
@@ -130,8 +130,8 @@ def read_resource(place: Path, name: str, most: int) -> bytes:
 
 MOST_SKILLS: Final = 100
 
-PLACE: Final = "$ARGUMENTS"
-"""Stands in a body for what the call gave as arguments."""
+ARGUMENTS: Final = "$ARGUMENTS"
+"""The placeholder of the arguments of a call in a body."""
 
 SKILL: Final = describe_tool("skill")
 
@@ -139,9 +139,9 @@ SKILL: Final = describe_tool("skill")
 @frozen
 class Skill:
     """
-    A skill as the scan found it; ``resources`` are the files beside it, by their relative path.
+    A skill; ``resources`` are the relative paths of its other files.
 
-    ``version`` is the beginning of the hash of its SKILL.md.
+    ``version`` is a prefix of the hash of its SKILL.md.
     """
 
     name: str
@@ -152,26 +152,25 @@ class Skill:
     folder: Path = field(default=Path(), repr=False)
 
     def text(self, arguments: str = "") -> str:
-        """Return the body with arguments put in, inside a tag that names it."""
-        body = self.body.replace(PLACE, arguments)
+        """Return the body with arguments inserted, inside a tag with its name."""
+        body = self.body.replace(ARGUMENTS, arguments)
         listed = f"\n\nFiles of this skill: {', '.join(self.resources)}" if self.resources else ""
         return f"{self.tag(arguments)}\n{body}{listed}\n</skill>"
 
     def tag(self, arguments: str = "") -> str:
-        """Return the line that the text begins with; another version has another one."""
+        """Return the first line of the text, which is unique for each version."""
         message = hashlib.sha256(arguments.encode("utf-8", "replace")).hexdigest()[:6]
         return f'<skill name="{self.name}" version="{self.version}-{message}">'
 
 
 class Skills:
     """
-    The skills in a folder, and the tool that loads them.
+    The skills in a folder, with a tool that loads them.
 
     Args:
-        folder: Where the folders of the skills are; links are not followed.
-        is_pinned: Returns True if a text that was returned earlier still stands in the
-            conversation, by its first line; then it is not returned again. See
-            `foldline.agents.pinned_in`.
+        folder: The parent folder of the skills; links are not followed.
+        is_pinned: Returns True if the conversation still contains a text with this first line;
+            then it is not returned again. See `foldline.agents.pinned_in`.
     """
 
     def __init__(
@@ -193,11 +192,11 @@ class Skills:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with folders that are no skills, in one sentence each."""
+        """A sentence for each folder that is not a valid skill."""
         return self._problems
 
     def reload(self) -> None:
-        """Scan the folder again; a skill that did not change stays the same object."""
+        """Scan the folder again; an unchanged skill stays the same object."""
         found: dict[str, Skill] = {}
         problems: list[str] = []
         for place in self._places(problems):
@@ -226,23 +225,23 @@ class Skills:
             problems.append(f"only the first {MOST_SKILLS} of {len(places)} folders are read")
         return places[:MOST_SKILLS]
 
-    # --- what a model sees -----------------------------------------------------------------
+    # --- the tool --------------------------------------------------------------------------
 
     @property
     def tool(self) -> Tool:
-        """The tool ``skill``, which tells the names and descriptions as they are now."""
+        """The tool ``skill``, with the current names and descriptions."""
         listed = "\n".join(f"- {one.name}: {one.description}" for one in self.skills)
         words = SKILL.description.format(skills=listed or "(none)")
         return replace(SKILL, description=words).tool(lambda given: self.load(**given))
 
     def load(self, name: str, arguments: str = "", resource: str = "") -> ToolOutput:
         """
-        Return the words of a skill, pinned, or one of its files.
+        Return the text of a skill, pinned, or one of its files.
 
         Args:
-            name: Of the skill.
-            arguments: Put where the body says ``$ARGUMENTS``.
-            resource: A file of the skill, instead of its words.
+            name: The name of the skill.
+            arguments: Replaces ``$ARGUMENTS`` in the body.
+            resource: A file of the skill to return instead.
         """
         skill = self._skills.get(name)
         if skill is None:
@@ -252,7 +251,7 @@ class Skills:
             return _resource(skill, resource)
         data = {"name": name, "version": skill.version}
         if self._is_pinned(skill.tag(arguments)):
-            message = f"The skill {name} was loaded before and still stands above, unchanged."
+            message = f"The skill {name} is already loaded above, unchanged."
             return ToolOutput(message, data=data)
         return ToolOutput(skill.text(arguments), data=data, pinned=True)
 
@@ -265,7 +264,7 @@ def _resource(skill: Skill, name: str) -> ToolOutput:
         data = read_resource(skill.folder, name, LONGEST_RESOURCE)
         return ToolOutput(data.decode("utf-8"), data={"name": skill.name, "resource": name})
     except UnicodeDecodeError:
-        return ToolOutput.error(ErrorCode.NOT_TEXT, f"{name} is no text.")
+        return ToolOutput.error(ErrorCode.NOT_TEXT, f"{name} is not text.")
     except InputError as error:
         return ToolOutput.error(ErrorCode.TOO_LARGE, str(error))
     except OSError as error:
@@ -273,4 +272,4 @@ def _resource(skill: Skill, name: str) -> ToolOutput:
 
 
 def _suggest(name: str, names: Collection[str]) -> str:
-    return f"{suggest_name(name, names)}There are: {', '.join(names) or 'none'}."
+    return f"{suggest_name(name, names)}Known: {', '.join(names) or 'none'}."

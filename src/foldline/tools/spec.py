@@ -1,4 +1,4 @@
-"""A tool: its name, what it takes, and what it does; in the notation of every provider."""
+"""A tool: its name, parameters and action, with its schema for every provider."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Action: TypeAlias = Callable[[dict[str, Any]], ToolOutput]
 AsyncAction: TypeAlias = Callable[[dict[str, Any]], Awaitable[ToolOutput]]
 
 NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""What every provider takes as the name of a tool."""
+"""The pattern of tool names that every provider accepts."""
 
 MOST_PROBLEMS: Final = 8
-"""So many things that are wrong with arguments are told at once."""
+"""The maximum number of problems with arguments in one error."""
 
 LABEL: Final = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
@@ -33,21 +33,21 @@ LONGEST_REASON: Final = 500
 @frozen
 class Tool:
     """
-    Something that a model may call.
+    A tool that a model may call.
 
-    Running it never raises: whatever is wrong comes back as an output, for the model to read.
+    Running it never raises: errors are returned as an output, for the model to read.
 
     Args:
         name: Up to 64 letters, digits, ``_`` and ``-``.
         description: What it does, and when to use it.
         parameters: The JSON schema of the arguments, an object; unknown arguments are refused.
-        action: What it does with checked arguments.
-        async_action: The same for programs that await; default the action in a thread.
-        labels: What it may do, which is what permissions go by: "read" looks, "write" changes,
-            "run" starts programs, "network" reaches other machines; or words of your own.
+        action: The function, called with validated arguments.
+        async_action: An async version; default the action in a thread.
+        labels: Its capabilities, by which permissions select tools: "read" reads, "write" changes,
+            "run" starts programs, "network" reaches other machines; or custom labels.
 
     Raises:
-        InputError: The name, the schema or a label is none.
+        InputError: The name, the schema or a label is invalid.
     """
 
     name: str
@@ -59,26 +59,26 @@ class Tool:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
-            raise InputError(f"{str(self.name)[:80]!r} is no name for a tool", field="name")
+            raise InputError(f"{str(self.name)[:80]!r} is not a tool name", field="name")
         check_schema(self.parameters)
         if self.parameters.get("type") != "object":
-            raise InputError("the arguments of a tool are an object", field="parameters.type")
+            raise InputError("parameters must be of type object", field="parameters.type")
         object.__setattr__(self, "parameters", deepcopy(dict(self.parameters)))
         object.__setattr__(self, "labels", label_set(self.labels))
 
     def schema(self, dialect: str) -> dict[str, Any]:
         """
-        Return the tool as a provider wants it; a copy that is yours.
+        Return a new copy of the definition of the tool for a provider.
 
         Args:
             dialect: "openai-chat", "openai-responses", "anthropic", "gemini" or "langchain".
 
         Raises:
-            InputError: There is no such dialect.
+            InputError: The dialect is unknown.
         """
         if dialect not in FRAMES:
             hint = f"{suggest_name(dialect, FRAMES)}Known: {', '.join(FRAMES)}."
-            raise InputError(f"there is no notation of tools for {dialect[:60]!r}", hint=hint)
+            raise InputError(f"there is no tool format for {dialect[:60]!r}", hint=hint)
         key = KEYS.get(dialect, "parameters")
         named = {"name": self.name, "description": self.description}
         return FRAMES[dialect]({**named, key: deepcopy(dict(self.parameters))})
@@ -95,11 +95,11 @@ class Tool:
             return given
         try:
             return _check_output(self.action(given))
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it raises is told
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # any error is reported
             return _failure(self.name, error)
 
     async def arun(self, arguments: Any = None) -> ToolOutput:
-        """Run the tool without blocking; see `run`. A cancellation is raised."""
+        """Run the tool without blocking; see `run`. Cancellation is raised."""
         if self.async_action is None:
             return await asyncio.to_thread(self.run, arguments)
         given = self._check_arguments(arguments)
@@ -127,13 +127,13 @@ def label_set(labels: Iterable[str]) -> frozenset[str]:
     Return labels as a set.
 
     Raises:
-        InputError: One of them is no label, or they are one text instead of several.
+        InputError: A label is invalid, or they are a string instead of several.
     """
     found = frozenset(() if isinstance(labels, str) else labels)
     wrong = [one for one in found if not isinstance(one, str) or not LABEL.fullmatch(one)]
     if wrong or isinstance(labels, str):
         label = str(wrong[0] if wrong else labels)[:60]
-        raise InputError(f"{label!r} is no set of labels", hint='Write {"read"}.', field="labels")
+        raise InputError(f"{label!r} is not a set", hint='Write {"read"}.', field="labels")
     return found
 
 
@@ -152,7 +152,7 @@ def _failure(name: str, error: BaseException) -> ToolOutput:
 
 
 class ToolCollection(ABC):
-    """Tools that are found by their names."""
+    """A collection of tools by name."""
 
     @property
     @abstractmethod
@@ -169,7 +169,7 @@ class ToolCollection(ABC):
         return any(tool.name == name for tool in self.tools)
 
     def schemas(self, dialect: str) -> list[dict[str, Any]]:
-        """Return all tools as a provider wants them; see `Tool.schema`."""
+        """Return the definitions of all tools for a provider; see `Tool.schema`."""
         return [tool.schema(dialect) for tool in self.tools]
 
     def _missing(self, name: str) -> ToolOutput:
@@ -183,10 +183,10 @@ class ToolCollection(ABC):
 
 class Toolbox(ToolCollection):
     """
-    The tools that one agent has; it never changes, and what is not in it cannot be called.
+    An immutable set of tools for one agent; other tools cannot be called.
 
     Args:
-        tools: The tools, in the order in which they are shown.
+        tools: The tools, in the order of their definitions.
 
     Raises:
         InputError: Two of them have the same name.
@@ -209,7 +209,7 @@ class Toolbox(ToolCollection):
         Return a toolbox with some of these tools.
 
         Raises:
-            InputError: There is no tool of a name.
+            InputError: A name is unknown.
         """
         for name in names:
             if name not in self:
@@ -217,21 +217,21 @@ class Toolbox(ToolCollection):
         return type(self)(tool for tool in self.tools if tool.name in names)
 
     def run(self, name: str, arguments: Any = None) -> ToolOutput:
-        """Run a tool by its name; one that is not here is an error output."""
+        """Run a tool by name; an unknown name returns an error output."""
         tool = self._by_name.get(name)
         return self._missing(name) if tool is None else tool.run(arguments)
 
     async def arun(self, name: str, arguments: Any = None) -> ToolOutput:
-        """Run a tool by its name without blocking; see `run`."""
+        """Run a tool by name without blocking; see `run`."""
         tool = self._by_name.get(name)
         return self._missing(name) if tool is None else await tool.arun(arguments)
 
 
-# --- notations -----------------------------------------------------------------------------
+# --- formats of providers ------------------------------------------------------------------
 
 
 KEYS: Final = {"anthropic": "input_schema", "gemini": "parametersJsonSchema"}
-"""Where a provider reads the schema; Gemini reads whole JSON Schema only under this name."""
+"""The key of the schema by provider; Gemini reads full JSON Schema only under this one."""
 
 FRAMES: Final[Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "openai-chat": lambda tool: {"type": "function", "function": tool},
@@ -240,4 +240,4 @@ FRAMES: Final[Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "gemini": lambda tool: tool,
     "langchain": lambda tool: {"type": "function", "function": tool},
 }
-"""What stands around name, description and schema."""
+"""The frame around name, description and schema by provider."""

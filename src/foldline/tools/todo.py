@@ -1,7 +1,7 @@
 """
-The to-do list of an agent: set whole, one item in progress, kept in a file.
+The to-do list of an agent: replaced as a whole, at most one item in progress, stored in a file.
 
-The newest list survives every compaction: the call that sets it is known by its name.
+The newest list survives every compaction: compaction recognizes its tool call by name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Progress: TypeAlias = Literal["pending", "in_progress", "completed"]
 
 SCHEMA: Final = "foldline.todo/1"
 NAMED: Final = 3
-"""How many pending items a recap names."""
+"""The maximum number of pending items in a recap."""
 
 TODO: Final = describe_tool("todo_write")
 ITEMS: Final = TODO.arguments["todos"]
@@ -44,13 +44,13 @@ class Todo:
 
 class TodoTool:
     """
-    A to-do list, and the tool with which a model sets it.
+    A to-do list, with a tool for models.
 
     Args:
-        path: A JSON file that keeps the list; what it holds is taken up. None keeps it in memory.
+        path: A JSON file of the list, loaded if it exists; None keeps the list in memory.
 
     Raises:
-        StoreError: The file is there, but is no to-do list; it is left as it is.
+        StoreError: The file is not a to-do list; it is unchanged.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
@@ -62,7 +62,7 @@ class TodoTool:
 
     @property
     def items(self) -> tuple[Todo, ...]:
-        """The list as it is now."""
+        """The current list."""
         return self._items
 
     @property
@@ -77,14 +77,14 @@ class TodoTool:
 
     def write(self, todos: Any) -> ToolOutput:
         """
-        Set the list, all of it or nothing.
+        Replace the list, completely or not at all.
 
         Args:
             todos: Objects with ``content`` and ``status``, also as JSON text.
 
         Returns:
-            The recap; an error where the list makes no sense or cannot be kept. Then the list is
-            what it was.
+            The recap, or an error if the list is invalid or cannot be stored; then it is
+            unchanged.
         """
         value, problems = _check_items(todos)
         if problems:
@@ -94,7 +94,7 @@ class TodoTool:
         items = tuple(Todo(item["content"].strip(), item["status"]) for item in value)
         with self._lock:
             try:
-                if self._path is not None:  # until the new one is on the disk, it is what it was
+                if self._path is not None:  # on disk first, before it changes in memory
                     replace_file(self._path, f"{_text(items)}\n".encode("ascii"))
             except OSError as error:
                 message = f"The list was not changed: it cannot be written ({error.strerror})."
@@ -104,12 +104,12 @@ class TodoTool:
         return ToolOutput(recap(items), data=data, stats=_stats(items))
 
     def clear(self) -> ToolOutput:
-        """Empty the list, in its file too."""
+        """Empty the list and its file."""
         return self.write([])
 
 
 def recap(items: Sequence[Todo]) -> str:
-    """Return one line: how far a list is, what is in progress, and what comes next."""
+    """Return one line: the progress, the current item, and the next items."""
     done = sum(item.status == "completed" for item in items)
     count = f"[{done}/{len(items)}]"
     if not items:
@@ -125,16 +125,16 @@ def recap(items: Sequence[Todo]) -> str:
 
 
 def _check_items(todos: Any) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the items, and sentences about what is wrong with them."""
+    """Return the items, and a sentence for each problem."""
     value, problems = check_arguments(ITEMS, todos, "todos")
     if problems:
         return value, problems
     blank = next((n for n, item in enumerate(value) if not item["content"].strip()), None)
     busy = sum(item["status"] == "in_progress" for item in value)
     if blank is not None:
-        problems = [f"todos[{blank}].content: it says nothing"]
+        problems = [f"todos[{blank}].content: it is empty"]
     elif busy > 1:
-        problems = [f"{busy} items are in progress, and one at most may be"]
+        problems = [f"{busy} items are in progress; at most one is allowed"]
     return value, problems
 
 

@@ -1,4 +1,4 @@
-"""Sets of tools, and the one way in which every tool runs: breaker, time limit, bounded text."""
+"""Toolsets, and how every tool runs: circuit breaker, timeout, bounded output."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from foldline.tools.spec import Tool, ToolCollection
 FAILURES: Final = frozenset(
     {ErrorCode.EXECUTION, ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE, ErrorCode.INTERNAL}
 )
-"""Errors that say something about the tool; the others are about what it was asked."""
+"""Errors that count as failures of the tool; others are errors of the caller."""
 
 HEAD: Final = 0.4
-"""The share of a text that is too long which is kept from its beginning; the rest is its end."""
+"""The share of a bounded text that is taken from its start; the rest is its end."""
 
 
 @frozen
 class ToolSettings:
     """
-    How tools are run.
+    Limits of tool calls.
 
-    A call may take ``seconds`` seconds. Up to ``parallel`` calls run side by side. The text of an
+    A call times out after ``seconds``. Up to ``parallel`` calls run concurrently. The text of an
     output has at most ``longest`` characters. A tool that failed ``failures`` times in a row is
-    paused for ``pause`` seconds and then tried once; with 0 ``failures`` none ever is.
+    paused for ``pause`` seconds and then retried once; 0 ``failures`` disables this.
 
     Raises:
         BudgetError: A number is out of range.
@@ -55,13 +55,13 @@ class ToolSettings:
         positive("tools.pause", self.pause)
 
     def new_breaker(self) -> Breaker:
-        """Return the breaker of a tool to which nothing has happened."""
+        """Return the initial circuit breaker of a tool."""
         return Breaker(self.failures, self.pause)
 
 
 @dataclass(slots=True)
 class Slot:
-    """A tool and its breaker; ``seconds`` is the time of one call."""
+    """A tool and its circuit breaker; ``seconds`` is the timeout of a call."""
 
     tool: Tool
     seconds: float
@@ -72,11 +72,11 @@ class Slot:
 
     async def run(self, arguments: Any, most: float | None = None) -> ToolOutput:
         """
-        Run the tool; nothing but a cancellation is raised.
+        Run the tool; only cancellation is raised.
 
         Args:
             arguments: A mapping, or the JSON text that the provider sent.
-            most: Seconds that the call may take at most, whatever the slot allows.
+            most: A shorter timeout in seconds.
         """
         before = self._begin()
         if isinstance(before, ToolOutput):
@@ -85,7 +85,7 @@ class Slot:
         try:
             output = await _run_within(self.tool, arguments, seconds)
         except BaseException:
-            with self._lock:  # a trial that was cancelled may be made again at once
+            with self._lock:  # a cancelled trial may be repeated at once
                 if self.breaker.failures == before.failures:
                     self.breaker = before
             raise
@@ -96,12 +96,12 @@ class Slot:
         return bound_output(output, self.settings.longest)
 
     def set(self, breaker: Breaker) -> None:
-        """Put another breaker in the place of this one."""
+        """Replace the breaker."""
         with self._lock:
             self.breaker = breaker
 
     def _begin(self) -> Breaker | ToolOutput:
-        """Return the breaker as it was before this call, or why there is none."""
+        """Return the breaker before this call, or the reason why the call is refused."""
         with self._lock:
             before, now = self.breaker, self.clock()
             if not self.settings.failures or before.state(now) == "closed":
@@ -112,16 +112,16 @@ class Slot:
             name, left = self.tool.name, before.wait(now)
         message = (
             f"{name} was not run: it failed {before.failures} times in a row "
-            f"and is paused for another {left:.0f} seconds. Do without it, or try again later."
+            f"and is paused for another {left:.0f} seconds. Continue without it, or retry later."
         )
         return ToolOutput.error(ErrorCode.UNAVAILABLE, message, paused=left)
 
 
-LOOK: Final = "It may still have had an effect: look before you call it again."
+LOOK: Final = "It may still have had an effect: check before calling it again."
 
 
 async def _run_within(tool: Tool, arguments: Any, seconds: float) -> ToolOutput:
-    """Run a tool for so many seconds; what does not end by then is left to itself."""
+    """Run a tool with a timeout; a call that does not end in time is abandoned."""
     task = asyncio.ensure_future(_run(tool, arguments))
     try:
         await asyncio.wait({task}, timeout=seconds)
@@ -131,34 +131,34 @@ async def _run_within(tool: Tool, arguments: Any, seconds: float) -> ToolOutput:
     if task.done() and not task.cancelled():
         return task.result()
     if task.cancelled():
-        return ToolOutput.error(ErrorCode.CANCELLED, f"{tool.name} called itself off.")
+        return ToolOutput.error(ErrorCode.CANCELLED, f"{tool.name} cancelled itself.")
     _leave(task)
-    message = f"{tool.name} was given up after {seconds:g} seconds. {LOOK}"
+    message = f"{tool.name} timed out after {seconds:g} seconds. {LOOK}"
     return ToolOutput.error(ErrorCode.TIMEOUT, message, seconds=seconds)
 
 
 async def _run(tool: Tool, arguments: Any) -> ToolOutput:
     if tool.async_action is not None:
         return await tool.arun(arguments)
-    # In a thread that does not keep the program from ending. It starts here, not where the task is
-    # made: a task that is cancelled before its turn must have had no effect.
+    # In a daemon thread. It starts here, not where the task is created: a task that is cancelled
+    # before its turn must have no effect.
     call = start_thread(partial(tool.run, arguments), f"foldline-tool-{tool.name}")
     return await asyncio.wrap_future(call)
 
 
 def _leave(task: asyncio.Future[ToolOutput]) -> None:
     task.cancel()
-    # Whatever it still raises was told already.
+    # Its later errors are ignored: the timeout was reported already.
     task.add_done_callback(lambda late: late.cancelled() or late.exception())
 
 
 def bound_output(output: ToolOutput, longest: int) -> ToolOutput:
-    """Return an output whose text is valid Unicode and has at most so many characters."""
+    """Return an output whose text is valid Unicode of at most ``longest`` characters."""
     text = output.text
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")
     if len(text) > longest:
-        note = f"\n[… {len(text):,} characters in all: the middle was left out …]\n"
+        note = f"\n[… {len(text):,} characters in all: the middle was omitted …]\n"
         room = max(0, longest - len(note))
         head = int(room * HEAD)
         text = f"{text[:head]}{note}{text[len(text) - (room - head) :]}"
@@ -169,24 +169,24 @@ Call: TypeAlias = tuple[str, Any]
 """The name of a tool, and its arguments as the provider sent them."""
 
 TOGETHER: Final = frozenset({"read", "network", "delegate"})
-"""Tools that have no other label run side by side; all others alone, in the order of the calls."""
+"""Tools with no other label run concurrently; all others alone, in the order of the calls."""
 
 
 class Toolset(ToolCollection):
     """
-    Tools by name, run in one way.
+    Tools by name.
 
-    Running one never raises, a cancellation apart: what is wrong comes back as an output.
+    Running one raises nothing but cancellation: errors are returned as an output.
     """
 
     settings: ToolSettings
 
     @abstractmethod
     def _find(self, name: str) -> Slot | ToolOutput:
-        """Return the place of a tool, or what to say instead of running it."""
+        """Return the slot of a tool, or the error output to return instead of running it."""
 
     def has_only(self, name: str, labels: frozenset[str]) -> bool:
-        """Return True if a tool is here, has labels, and none but these."""
+        """Return True if a tool exists, and has labels, all of them among these."""
         found = self._find(name)
         return isinstance(found, Slot) and bool(found.tool.labels) and found.tool.labels <= labels
 
@@ -197,16 +197,16 @@ class Toolset(ToolCollection):
         Run a tool.
 
         Args:
-            name: Its name.
+            name: The name of the tool.
             arguments: A mapping, or the JSON text that the provider sent.
-            seconds: What it may take at most, if that is less than it is allowed anyway.
+            seconds: A shorter timeout in seconds.
         """
         return run_blocking(self.arun(name, arguments, seconds=seconds))
 
     async def arun(
         self, name: str, arguments: Any = None, *, seconds: float | None = None
     ) -> ToolOutput:
-        """Run a tool without blocking; see `run`. A cancellation leaves its breaker as it was."""
+        """Run a tool without blocking; see `run`. Cancellation does not change its breaker."""
         found = self._find(name)
         return found if isinstance(found, ToolOutput) else await found.run(arguments, seconds)
 
@@ -214,8 +214,8 @@ class Toolset(ToolCollection):
         """
         Run several tools and return their outputs in the order of the calls.
 
-        Calls in a row that only read run side by side; every other one runs alone, after those
-        before it.
+        Consecutive calls that only read run concurrently; every other call runs alone, after the
+        earlier ones.
         """
         return run_blocking(self.arun_all(calls, seconds=seconds))
 
@@ -230,7 +230,7 @@ class Toolset(ToolCollection):
     async def arun_each(
         self, calls: Sequence[Call], *, seconds: float | None = None
     ) -> AsyncGenerator[tuple[int, ToolOutput], None]:
-        """Run several tools and yield position and output of each as it ends; see `run_all`."""
+        """Run several tools, and yield the index and output of each as it ends; see `run_all`."""
         gate = asyncio.Semaphore(self.settings.parallel)
         loop = asyncio.get_running_loop()
         end = None if seconds is None else loop.time() + seconds
@@ -254,10 +254,10 @@ class Toolset(ToolCollection):
                 await asyncio.gather(*tasks, return_exceptions=True)
 
     def _together(self, calls: Sequence[Call]) -> Iterator[list[int]]:
-        """Yield positions of calls that may run at the same time."""
+        """Yield groups of indexes of calls that may run concurrently."""
 
         def looks(index: int) -> bool:
-            """Ask only when it is its turn: a call before it may register another tool."""
+            """Check only at its turn: an earlier call may register another tool."""
             return self.has_only(calls[index][0], TOGETHER)
 
         for together, positions in groupby(range(len(calls)), looks):
@@ -269,10 +269,10 @@ class Toolset(ToolCollection):
 
 class CombinedToolset(Toolset):
     """
-    Several sets as one; where two have a tool of the same name, that of the first one counts.
+    Several toolsets as one; for duplicate names the first toolset counts.
 
     Args:
-        *sets: The sets; the first one tells how many calls run side by side.
+        *sets: The toolsets; the settings of the first one limit concurrent calls.
     """
 
     def __init__(self, *sets: Toolset) -> None:
@@ -281,7 +281,7 @@ class CombinedToolset(Toolset):
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools of all sets."""
+        """The tools of all toolsets."""
         found: dict[str, Tool] = {}
         for tools in self._sets:
             for tool in tools:

@@ -1,5 +1,5 @@
 """
-A workspace: text files that a model reads and changes inside one folder.
+A workspace: read and change text files inside one folder.
 
     tools = ToolRegistry(file_tools(Workspace(".")))
 """
@@ -26,19 +26,19 @@ from foldline.tools.sensitive import SENSITIVE, refuse_sensitive
 from foldline.tools.spec import Tool
 
 UNTOUCHABLE: Final = (".git", ".foldline")
-"""Folders in which nothing is written: hooks that git runs, and the backups."""
+"""Folders that must not be written: git, because of its hooks, and the backups."""
 
 
 @frozen
 class FileBounds:
     """
-    The most that is read and kept.
+    Limits of reading and of backups.
 
-    A file has at most ``size`` bytes; a read shows at most ``lines`` lines and ``characters``
+    A file has at most ``size`` bytes; a read returns at most ``lines`` lines and ``characters``
     characters. The newest ``backups`` earlier versions of a file are kept, none with 0.
 
     Raises:
-        BudgetError: A number is none, or too small.
+        BudgetError: A value is not a number, or too small.
     """
 
     size: int = 5 << 20
@@ -52,25 +52,25 @@ class FileBounds:
 
 
 class Conflict(FoldlineError):
-    """A file is not what it was when it was read."""
+    """A file has changed since it was read."""
 
 
 class Workspace:
     """
     Reads and changes files inside one folder.
 
-    A change needs the file to be what this workspace last saw of it, by its content and not by
-    its time; two agents have a workspace each, so that the second writer is told. It happens whole
-    or not at all, and the version before it is kept. Methods may be called from any thread.
+    A change requires that the content of the file is what this workspace last read or wrote; with
+    one workspace per agent, the second writer gets a conflict. Changes are atomic, and the earlier
+    version is kept. Thread-safe.
 
     Args:
         root: The folder; nothing outside of it is ever touched, and no link is followed.
-        bounds: How much is read and kept.
-        is_in_view: Tells whether the model still sees a file as it read or wrote it last; see
-            `foldline.Session.is_in_view`. Then reading the same content again says only that.
-        clock: Returns seconds since 1970, for the names of backups.
-        approvals: Who is asked before a file is read that may hold secrets; None is a no.
-        sensitive: Names of such files and folders, in small letters, ``*`` for anything.
+        bounds: The limits.
+        is_in_view: Returns True if the model still sees a file as it last read or wrote it; see
+            `foldline.Session.is_in_view`. Then reading the same content returns only a notice.
+        clock: Returns the time, in seconds since 1970, for the names of backups.
+        approvals: Approves reading files that may hold secrets; None denies it.
+        sensitive: Patterns of such files and folders, in lower case; ``*`` matches anything.
 
     Raises:
         StoreError: The folder does not exist.
@@ -93,7 +93,7 @@ class Workspace:
         self._backups = Backups(self.root, self.bounds.backups, clock)
         self._lock = threading.Lock()
         self._seen: dict[tuple[str, ...], str] = {}
-        # What was shown from beginning to end, so that it need not be shown again.
+        # The versions of files that were returned completely, so that they need not be again.
         self._whole: dict[tuple[str, ...], str] = {}
 
     # --- reading ---------------------------------------------------------------------------
@@ -104,8 +104,8 @@ class Workspace:
 
         Args:
             path: Relative to the root, or absolute and inside it.
-            offset: Lines that are passed over.
-            limit: The most lines to return.
+            offset: The number of lines to skip.
+            limit: The maximum number of lines.
         """
         try:
             parts = self.root.parts(path)
@@ -117,21 +117,21 @@ class Workspace:
             return refusal(path, error)
         version, text = version_of(found.data), _text(found)
         if text is None:
-            return ToolOutput.error(ErrorCode.NOT_TEXT, f"{path} is no text in UTF-8.")
+            return ToolOutput.error(ErrorCode.NOT_TEXT, f"{path} is not valid UTF-8.")
         with self._lock:
             known = self._whole.get(parts) == version
             self._seen[parts] = version
         data = {"path": "/".join(parts), "version": version, "changed": found.changed}
         everything = offset == 0 and limit is None
         if everything and known and self._is_in_view(path):
-            message = f"{path} was not changed since you read it; its text still stands above."
+            message = f"{path} has not changed since you read it; its text is still above."
             return ToolOutput(message, data=data | {"unchanged": True})
         page, note = _page(text, offset, limit, self.bounds)
         with self._lock:
             if everything and not note:
                 self._whole[parts] = version
             else:
-                # What stands above of it now is a part.
+                # The conversation now ends with only a part of it.
                 self._whole.pop(parts, None)
         if note:
             page += f"\n[{note}]" if page and not page.endswith("\n") else f"[{note}]"
@@ -141,13 +141,13 @@ class Workspace:
 
     def write(self, path: str, content: str, *, version: str | None = None) -> ToolOutput:
         """
-        Write a file whole; one that exists must have been read before.
+        Write a complete file; an existing one must have been read before.
 
         Args:
-            path: Relative to the root, or absolute and inside it; folders are made.
-            content: Its text from now on.
-            version: What it has to be, as ``data["version"]`` of an output says; default what was
-                last seen of it.
+            path: Relative to the root, or absolute and inside it; folders are created.
+            content: The new text.
+            version: The expected version, as in ``data["version"]`` of an output; default the
+                last one read or written.
         """
 
         def changed(old: Content | None, parts: tuple[str, ...]) -> bytes:
@@ -161,12 +161,12 @@ class Workspace:
         self, path: str, replacements: Sequence[Replacement], *, version: str | None = None
     ) -> ToolOutput:
         """
-        Replace pieces of a file, all of them or none; see `apply_replacements`.
+        Replace pieces of a file, all or none; see `apply_replacements`.
 
         Args:
             path: Relative to the root, or absolute and inside it.
-            replacements: What to replace.
-            version: What the file has to be; default what was last seen of it.
+            replacements: The replacements.
+            version: The expected version; default the last one read or written.
         """
 
         def changed(old: Content | None, _: tuple[str, ...]) -> bytes:
@@ -174,14 +174,14 @@ class Workspace:
                 raise FileNotFoundError(0, "it does not exist")
             text = _text(old)
             if text is None:
-                raise InputError("it is no text in UTF-8")
+                raise InputError("it is not valid UTF-8")
             return apply_replacements(text, replacements, self.bounds.size).encode()
 
         return self._change(path, changed, version)
 
     def backups(self, path: str) -> list[str]:
         """
-        Return the names of the earlier versions of a file that are kept, the newest first.
+        Return the names of the backups of a file, the newest first.
 
         Raises:
             InputError: The path leads outside.
@@ -190,10 +190,10 @@ class Workspace:
 
     def restore(self, path: str, name: str | None = None) -> ToolOutput:
         """
-        Put an earlier version of a file in its place; the present one is kept as a backup.
+        Restore an earlier version of a file; the current one is kept as a backup.
 
         Args:
-            path: Of the file.
+            path: The path of the file.
             name: One of `backups`; default the newest.
         """
 
@@ -210,11 +210,11 @@ class Workspace:
         *,
         force: bool = False,
     ) -> ToolOutput:
-        """Put what ``changed`` makes of a file in its place, unless the file is another by now."""
+        """Replace a file by the result of ``changed``, unless it changed concurrently."""
         try:
             parts = self.root.parts(path)
             if any(part.casefold() in UNTOUCHABLE for part in parts):
-                raise PermissionError(0, f"nothing is written in {' or '.join(UNTOUCHABLE)}")
+                raise PermissionError(0, f"{' and '.join(UNTOUCHABLE)} must not be written")
             with self._lock, self.root.locked():
                 try:
                     old = self.root.read(parts, self.bounds.size)
@@ -242,17 +242,17 @@ class Workspace:
         expected = version or self._seen.get(parts)
         if expected is None or (old is not None and version_of(old.data) == expected):
             return
-        what = "is gone" if old is None else "was changed by somebody else"
-        raise Conflict(f"{path} {what} since it was read.", hint="Look again, and then change it.")
+        what = "was deleted" if old is None else "was changed by another writer"
+        raise Conflict(f"{path} {what} since it was read.", hint="Read it again first.")
 
 
 def version_of(data: bytes) -> str:
-    """Return what names the content of a file: the beginning of its SHA-256."""
+    """Return the version of a file: a prefix of the SHA-256 of its content."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
 def refusal(path: str, error: Exception) -> ToolOutput:
-    """Return the error output for a file that was neither read nor changed."""
+    """Return the error output for a file that could not be read or changed."""
     if isinstance(error, TooLarge):
         return ToolOutput.error(ErrorCode.TOO_LARGE, f"{path[:200]}: {error}.")
     if isinstance(error, Conflict):
@@ -262,7 +262,7 @@ def refusal(path: str, error: Exception) -> ToolOutput:
     if isinstance(error, FileNotFoundError):
         return ToolOutput.error(ErrorCode.NOT_FOUND, f"There is no file {path[:200]!r}.")
     if isinstance(error, OSError):
-        # Links on the way end here: ELOOP for the last part, ENOTDIR for one before it.
+        # Links in the path end here: ELOOP for the last component, ENOTDIR for earlier ones.
         why = f"{error.strerror or type(error).__name__}. Links are not followed."
         return ToolOutput.error(ErrorCode.DENIED, f"{path[:200]}: {why}")
     return ToolOutput.error(ErrorCode.UNAVAILABLE, str(error))
@@ -277,7 +277,7 @@ def _text(found: Content) -> str | None:
 
 
 def _page(text: str, offset: int, limit: int | None, bounds: FileBounds) -> tuple[str, str]:
-    """Return the lines that are shown, and what is to be said about the others."""
+    """Return the requested lines, and a note about the others."""
     lines = text.splitlines(keepends=True)
     end = min(len(lines), offset + min(bounds.lines if limit is None else limit, bounds.lines))
     page_lines, size = [], 0
@@ -294,7 +294,7 @@ def _page(text: str, offset: int, limit: int | None, bounds: FileBounds) -> tupl
         return cut, f"Line {offset + 1:,} has {len(lines[offset]):,} characters; it was cut."
     note = f"Lines {offset + 1:,} to {last:,} of {len(lines):,}."
     if last < len(lines):
-        note += f" Go on with offset={last}."
+        note += f" Continue with offset={last}."
     return "".join(page_lines), "" if len(page_lines) == len(lines) else note
 
 

@@ -1,1 +1,1 @@
-"""What is compacted: messages, groups, edits and views, as immutable values."""
+"""The immutable values of compaction: messages, groups, edits and views."""

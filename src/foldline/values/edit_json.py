@@ -1,9 +1,9 @@
 """
 Edits as JSON values and back, exactly.
 
-The schema is ``foldline.edits/1``: an object with ``schema`` and ``edits``. Fields that have their
-default are left out. What the wire gave (``raw``) has to be a JSON value; a format whose messages
-are objects turns them into one with ``freeze`` and back with ``thaw``.
+The schema is ``foldline.edits/1``: an object with ``schema`` and ``edits``. Fields with their
+default value are omitted. Wire originals (``raw``) must be JSON values; a format whose messages
+are objects converts them with ``freeze`` and back with ``thaw``.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def edits_to_json(edits: Iterable[Edit], freeze: Convert = _same) -> dict[str, A
     Write edits as a JSON value.
 
     Args:
-        edits: In the order in which they apply.
-        freeze: Turns what the wire gave into a JSON value.
+        edits: The edits, in order of application.
+        freeze: Converts a wire original to a JSON value.
     """
     return {"schema": SCHEMA, "edits": [_write(edit, freeze) for edit in edits]}
 
@@ -72,10 +72,10 @@ def edits_from_json(value: Any, thaw: Convert = _same) -> tuple[Edit, ...]:
 
     Args:
         value: The JSON value.
-        thaw: Turns a JSON value into what the wire gave.
+        thaw: Converts a JSON value to a wire original.
 
     Raises:
-        InputError: Another schema, or an edit that is not one; ``index`` is its position.
+        InputError: The schema is another one, or an edit is malformed; ``index`` is its position.
     """
     schema = value.get("schema") if isinstance(value, Mapping) else None
     if schema != SCHEMA:
@@ -87,12 +87,12 @@ def edits_from_json(value: Any, thaw: Convert = _same) -> tuple[Edit, ...]:
     out = []
     items = value.get("edits", ())
     if not isinstance(items, (list, tuple)):
-        raise InputError("this is no list of edits", field="edits")
+        raise InputError("not a list of edits", field="edits")
     for index, item in enumerate(items):
         try:
             out.append(cast("Edit", _read(item, _EDITS, thaw)))
         except (KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise InputError(f"this is no edit: {error!r}", index=index, field="edits") from error
+            raise InputError(f"not an edit: {error!r}", index=index, field="edits") from error
     return tuple(out)
 
 
@@ -111,7 +111,7 @@ def message_from_json(value: Any, thaw: Convert = _same) -> Message:
     try:
         return _make(Message, value, thaw)
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"this is no message: {error!r}") from error
+        raise InputError(f"not a message: {error!r}") from error
 
 
 # --- writing -------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """
-Edits: the recorded changes of what is shown, and the one function that applies them.
+Edits: the recorded changes of the view, and the one function that applies them.
 
-Nothing is ever edited in place. ``apply(messages, edits)`` is the view; leaving out the newest
-edits is undo; repeating them on the next call keeps the prompt prefix stable.
+Nothing is ever edited in place. ``apply(messages, edits)`` is the view; omitting the newest edits
+is undo; repeating them on the next call keeps the prompt prefix stable.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from foldline.values.messages import Media, Message, Omitted, Part, Text, ToolCa
 @frozen
 class Rewrite:
     """
-    Show other text in place of one part; None leaves the part out.
+    Replace the text of one part; None omits the part.
 
-    ``kind`` names the rung (clear, truncate, dedupe, reasoning, repair), ``handle`` is where the
-    original is recalled. Media inside a tool result stay where ``keep_media`` says so.
+    ``kind`` names the rung (clear, truncate, dedupe, reasoning, repair), ``handle`` recalls the
+    original. Media inside a tool result are kept if ``keep_media`` is True.
     """
 
     message: str
@@ -34,7 +34,7 @@ class Rewrite:
 
 @frozen
 class Drop:
-    """Leave messages out."""
+    """Omit messages."""
 
     messages: tuple[str, ...]
     kind: str
@@ -43,7 +43,7 @@ class Drop:
 
 @frozen
 class Fold:
-    """Show one message, the snapshot, in place of many; it stands where the first one stood."""
+    """Replace messages by one, the snapshot, at the position of the first."""
 
     messages: tuple[str, ...]
     snapshot: Message
@@ -52,7 +52,7 @@ class Fold:
 
 @frozen
 class Insert:
-    """Show a message of our own, behind the one with the id ``after`` ("" for the start)."""
+    """Insert a message after the one with the id ``after`` ("" for the start)."""
 
     after: str
     message: Message
@@ -61,7 +61,7 @@ class Insert:
 
 @frozen
 class Move:
-    """Show a message behind another one than it came."""
+    """Move a message behind another one."""
 
     message: str
     after: str
@@ -75,15 +75,15 @@ def apply(messages: Iterable[Message], edits: Iterable[Edit]) -> tuple[Message, 
     """
     Apply edits in order.
 
-    An edit that names messages which are not shown (any more) has no effect, so that the edits of
-    a session can always be replayed on its log.
+    An edit of messages that are not in the view has no effect, so that the edits of a session can
+    always be replayed on its log.
 
     Args:
         messages: Messages with ids.
         edits: Edits in the order in which they were made.
 
     Returns:
-        What the model sees; untouched messages are the same objects.
+        The view; unchanged messages are the same objects.
     """
     return tuple(apply_by_id({message.id: message for message in messages}, edits).values())
 
@@ -98,10 +98,10 @@ def apply_by_id(messages: dict[str, Message], edits: Iterable[Edit]) -> dict[str
 
 class _Changing:
     """
-    Messages while edits are applied to them, each in the time that it takes to read the edit.
+    Messages while edits are applied to them, each in time proportional to the edit.
 
-    The order is kept apart once an edit changes it, and the parts of a message are put together
-    when all edits are done.
+    The order is stored separately once an edit changes it, and changed messages are assembled
+    after the last edit.
     """
 
     def __init__(self, messages: dict[str, Message]) -> None:
@@ -128,7 +128,7 @@ class _Changing:
                     self._linked_order().put(edit.message, edit.after)
 
     def done(self) -> dict[str, Message]:
-        """Return the messages as they are now."""
+        """Return the edited messages."""
         for number, parts in self._parts.items():
             self._messages[number] = self._messages[number].with_parts(tuple(parts))
         if self._order is None:
@@ -154,7 +154,7 @@ class _Changing:
                 self._order.remove(number)
 
     def _put(self, message: Message, after: str | None) -> None:
-        """Show a message behind another one; one that is shown already stays where it is."""
+        """Place a message behind another one; a message already in the view is not moved."""
         if message.id not in self._messages:
             self._linked_order().put(message.id, after)
         self._parts.pop(message.id, None)
@@ -177,7 +177,7 @@ class _Changing:
             self._put(edit.snapshot, after)
 
     def _fold_most(self, snapshot: Message, folded: set[str]) -> None:
-        """Fold most of what is shown: to copy the rest is faster than to take out so many."""
+        """Fold most of the view: copying the rest is faster than removing many messages."""
         rest: dict[str, Message] = {}
         missing = snapshot.id not in self._messages or snapshot.id in folded
         for number, message in self._messages.items():
@@ -193,14 +193,14 @@ class _Changing:
 
 def following(ids: frozenset[str], edits: Iterable[Edit]) -> frozenset[str]:
     """
-    Follow messages through a repair, which may show others in their place or beside them.
+    Follow messages through a repair, which may replace them or add others beside them.
 
     Args:
         ids: Ids of messages before the edits.
         edits: Edits in the order in which they were made.
 
     Returns:
-        The same ids and those of what stands for them now.
+        The same ids and those of their replacements.
     """
     if not ids:
         return ids
@@ -216,7 +216,7 @@ def following(ids: frozenset[str], edits: Iterable[Edit]) -> frozenset[str]:
 
 
 def rewrite_part(message: Message, edit: Rewrite) -> Message:
-    """Return the message with one of its parts showing other text."""
+    """Return the message with the text of one part replaced."""
     return message.with_part(edit.part, _with_text(message.parts[edit.part], edit))
 
 
@@ -238,10 +238,10 @@ Key = TypeVar("Key", bound=Hashable)
 
 class LinkedKeys(Generic[Key]):
     """
-    Keys that each know which one stands before and behind them; None is the start and the end.
+    A doubly linked list of unique keys; None is the start and the end.
 
     Args:
-        keys: The first of them, in order, each once.
+        keys: The initial keys, in order.
     """
 
     def __init__(self, keys: Iterable[Key]) -> None:
@@ -256,16 +256,16 @@ class LinkedKeys(Generic[Key]):
             key = self._behind[key]
 
     def before(self, key: Key) -> Key | None:
-        """Return what stands before a key, None for the start."""
+        """Return the key before a key, None for the start."""
         return self._before[key]
 
     def remove(self, key: Key) -> None:
-        """Take a key out."""
+        """Remove a key."""
         left, right = self._before.pop(key), self._behind.pop(key)
         self._behind[left], self._before[right] = right, left
 
     def put(self, key: Key, after: Key | None) -> None:
-        """Put a new key behind another one, None for the start."""
+        """Insert a new key after another one, None for the start."""
         right = self._behind[after]
         self._behind[after] = self._before[right] = key
         self._before[key], self._behind[key] = after, right

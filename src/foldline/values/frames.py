@@ -1,9 +1,9 @@
 """
-Frames: what agents put around the user's own words in messages of the user's role.
+Frames: text that agents add around the user's own words in messages of the user's role.
 
-A frame is known by its structure: a tag, closed again, or a heading, at the beginning of a text;
-at the end of a text a tag that begins a line. What stands between words is a quote, and
-a tag that is not closed is nothing but words.
+A frame is recognised by its structure: a closed tag or a heading at the beginning of a text, or a
+tag that begins a line at its end. Tags between words are a quote, and an unclosed tag is part of
+the words.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ SegmentKind: TypeAlias = Literal["words", "rules", "document", "summary"]
 @frozen
 class Segment:
     """
-    A stretch of a user message.
+    A segment of a user message.
 
-    "words" are the user's own, "rules" instructions that hold for the whole conversation,
-    "document" is other material of an agent, "summary" what an earlier compaction left.
+    "words" are the user's own, "rules" instructions for the whole conversation, "document" is
+    other material of an agent, "summary" the summary of an earlier compaction.
     """
 
     kind: SegmentKind
@@ -36,7 +36,7 @@ class Segment:
 
 @frozen
 class _Block:
-    """A tag with what it encloses: ``start`` and ``end`` outside, ``inside`` and ``close`` in."""
+    """A tag and its content: ``start`` and ``end`` outside, ``inside`` and ``close`` inside."""
 
     name: str
     start: int
@@ -72,7 +72,7 @@ _OTHERS: Final = (
     *("git_status", "editorContext", "reminderInstructions", "repoContext", "workspace_info"),
     "environment_info",
 )
-"""Of Gemini CLI, Cline, Cursor, Copilot, deer-flow, and around attached files."""
+"""Tags of Gemini CLI, Cline, Cursor, Copilot, deer-flow, and around attached files."""
 
 _DOCUMENTS: Final = frozenset((*_CLAUDE_CODE, *_CODEX, *_OTHERS))
 _NAMES: Final = "|".join(sorted(map(re.escape, _RULES | _SUMMARIES | _WORDS | _DOCUMENTS)))
@@ -99,7 +99,7 @@ _QUEUED: Final = {
         "\n\nThis is how Claude Code surfaces messages",
     ),
 }
-"""How reminders of OpenCode and Claude Code begin that hold words of a user, and may end."""
+"""Openings of OpenCode and Claude Code reminders that hold user words, and their endings."""
 
 _AFTER_TASK: Final = lazy_pattern(r"\s{0,4}(?:Full transcript available at:|Read the output file)")
 _CLAUDE_MD: Final = "# claudeMd"
@@ -129,20 +129,20 @@ _REFERENCED: Final = "--- Content from referenced files ---"
 _REFERENCED_END: Final = "--- End of content ---"
 
 _INITIALS: Final = frozenset("<#[ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-"""What the first character of a frame may be."""
+"""Possible first characters of a frame."""
 
 _MADE: Final = frozenset({"snapshot", "repair", "reinject"})
-"""Origins of messages that no user wrote."""
+"""Origins of messages not written by a user."""
 
 INDENT = 64
-"""Characters that may stand before a tag in its line, or between two tags."""
+"""Characters allowed before a tag on its line, or between two tags."""
 
 _COMMAND: Final = lazy_pattern(r"/\S{1,100}")
 _BARE: Final = lazy_pattern(r"(?:/\S{1,100}|\[Request interrupted by user[^\]\n]{0,40}\])")
 _VISIBLE: Final = lazy_pattern(r"\S")
 
 REMEMBERED = 2_048
-"""So many texts that might hold a frame are not taken apart again."""
+"""Maximum number of cached texts that may hold a frame."""
 
 
 def segments(text: str) -> tuple[Segment, ...]:
@@ -150,7 +150,7 @@ def segments(text: str) -> tuple[Segment, ...]:
     Split the text of a user message into the user's own words and the frames around them.
 
     Args:
-        text: What a message of the user's role says.
+        text: The text of a message with the user's role.
 
     Returns:
         The segments in order; joined they are the text. Takes linear time.
@@ -165,18 +165,18 @@ def segments(text: str) -> tuple[Segment, ...]:
 
 
 def user_words(message: Message) -> str:
-    """Return the user's own words in a message; "" where frames are all there is."""
+    """Return the user's own words in a message; "" if it has only frames."""
     if message.role != "user" or message.origin in _MADE or message.is_attachment():
         return ""
     texts = list(filter(None, _texts_of(message, "words")))
     if len(texts) > 1 and _COMMAND.fullmatch(texts[0]):
-        # The name of a slash command and its arguments make one line.
+        # The name of a slash command and its arguments are one line.
         texts[:2] = [f"{texts[0]} {texts[1]}"]
     return "\n".join(texts)
 
 
 def has_words(message: Message) -> bool:
-    """Return True if there is something of a user in a message, beside all frames."""
+    """Return True if a message has words of the user besides frames."""
     if message.origin in _MADE or not message.is_from_user():
         return False
     shows = any(isinstance(part, (Media, Opaque)) for part in message.parts)
@@ -184,17 +184,17 @@ def has_words(message: Message) -> bool:
 
 
 def is_bare(words: str) -> bool:
-    """Return True if words of a user say next to nothing: a command's name, an interruption."""
+    """Return True if user words carry almost no information: a command name, an interruption."""
     return bool(_BARE.fullmatch(words.strip()))
 
 
-def shows_output(message: Message) -> bool:
-    """Return True if a message holds what a shell command gave out that the user ran."""
+def has_command_output(message: Message) -> bool:
+    """Return True if a message holds the output of a shell command run by the user."""
     return message.role == "user" and message.text.lstrip().startswith(_OUTPUT)
 
 
 def rules_of(message: Message) -> tuple[str, ...]:
-    """Return the rules that an agent put into a message of the user's role."""
+    """Return the rules that an agent added to a message of the user's role."""
     if message.role != "user" or message.origin in _MADE:
         return ()
     return tuple(_texts_of(message, "rules"))
@@ -202,9 +202,9 @@ def rules_of(message: Message) -> tuple[str, ...]:
 
 def rules_source(rules: str) -> str:
     """
-    Return the heading of rules, which names their file and folder, or else all of them.
+    Return the heading of rules, which names their file and folder, or else their whole text.
 
-    When such a file is changed, an agent sends all of it again, in place of what it was before.
+    When such a file changes, an agent sends all of it again, replacing the earlier version.
     """
     heading = _HEADING.match(rules)
     return heading[0] if heading and heading["folder"] else rules
@@ -217,7 +217,7 @@ def _texts_of(message: Message, kind: SegmentKind) -> Iterator[str]:
 
 
 def is_summary(text: str) -> bool:
-    """Return True if a whole text is the summary that an agent's earlier compaction left."""
+    """Return True if a whole text is the summary of an agent's earlier compaction."""
     kinds = {segment.kind for segment in segments(text) if segment.text.strip()}
     return "summary" in kinds and "words" not in kinds
 
@@ -262,7 +262,7 @@ def _blocks(text: str) -> list[_Block]:
 
 
 def _begins_line(text: str, at: int) -> bool:
-    """Return True if nothing but an indent stands before a position in its line."""
+    """Return True if only an indent precedes a position on its line."""
     before = text[max(0, at - INDENT) : at].rstrip(" \t")
     return before.endswith("\n") or (not before and at <= INDENT)
 
@@ -272,7 +272,7 @@ def _follows(text: str, last: int, at: int) -> bool:
 
 
 def _leading(text: str, blocks: list[_Block]) -> Iterator[tuple[int, tuple[Segment, ...]]]:
-    """Yield the frames at the head of a text: where each ends, and its segments."""
+    """Yield the frames at the head of a text: the end of each, and its segments."""
     starts = {block.start: block for block in blocks}
     bare = any(
         block.name == "command-args" and not text[block.inside : block.close].strip()
@@ -301,7 +301,7 @@ def _first(text: str, at: int) -> int:
 def _trailing(
     text: str, blocks: list[_Block], least: int
 ) -> Iterator[tuple[int, tuple[Segment, ...]]]:
-    """Yield the frames at the tail of a text, last first: where each begins, and its segments."""
+    """Yield the frames at the tail of a text, last first: the start of each, and its segments."""
     end = len(text)
     if text.rstrip().endswith(_REFERENCED_END):
         start = text.find(_REFERENCED, least)
@@ -318,7 +318,7 @@ def _trailing(
 
 
 def _find_untagged_end(text: str, at: int, blocks: dict[int, _Block]) -> tuple[int, SegmentKind]:
-    """Return where a frame without tags ends that begins at a position, and its kind."""
+    """Return the end and the kind of a frame without tags that begins at a position."""
     if (end := seal_end(text, SNAPSHOT_HEADERS, at)) > at:
         return end, "summary"
     if (end := seal_end(text, (ATTACHMENT_HEADER,), at)) > at:
@@ -341,7 +341,7 @@ def _find_untagged_end(text: str, at: int, blocks: dict[int, _Block]) -> tuple[i
 
 
 def _end(text: str, block: _Block) -> int:
-    """Return where a frame ends, with the line that Claude Code puts behind a task's result."""
+    """Return the end of a frame, including the line that Claude Code adds after a task result."""
     if block.name == "task-notification" and _AFTER_TASK.match(text, block.end):
         feed = text.find("\n", _first(text, block.end))
         return feed if feed >= 0 else len(text)
@@ -349,7 +349,7 @@ def _end(text: str, block: _Block) -> int:
 
 
 def _pieces(text: str, at: int, block: _Block, end: int, *, bare: bool) -> Iterator[Segment]:
-    """Yield the segments of a tagged frame, from ``at`` on: what the user typed is words."""
+    """Yield the segments of a tagged frame, from ``at`` on; the user's input is words."""
     start, stop = _find_words(text, block)
     if not text[start:stop].strip() or (bare and block.name == "command-name"):
         yield Segment(_kind(text, block), text[at:end])
@@ -360,7 +360,7 @@ def _pieces(text: str, at: int, block: _Block, end: int, *, bare: bool) -> Itera
 
 
 def _find_words(text: str, block: _Block) -> tuple[int, int]:
-    """Return where the words of the user begin and end in a frame, the same for none."""
+    """Return the start and end of the user's words in a frame, equal if there are none."""
     if block.name in _WORDS:
         return block.inside, block.close
     begin = _first(text, block.inside) if block.name == "system-reminder" else len(text)
@@ -384,15 +384,15 @@ def _kind(text: str, block: _Block) -> SegmentKind:
 
 def rounds(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
     """
-    Divide a conversation into rounds.
+    Divide a conversation into rounds, each starting with words of the user.
 
-    What stands before the first words of a user, a system prompt say, is no round.
+    Messages before the first user words, such as a system prompt, are not a round.
 
     Args:
         messages: The conversation in order.
 
     Returns:
-        The rounds, the oldest first; the last one may still be under way.
+        The rounds, oldest first; the last one may be incomplete.
     """
     starts = [index for index, message in enumerate(messages) if has_words(message)]
     ends = [*starts[1:], len(messages)]

@@ -1,13 +1,11 @@
 """
-Groups: the smallest things that may be moved.
+Groups: the smallest units that may be moved.
 
 A group is an assistant message with tool calls, all results of these calls and the reasoning
 bound to them, found by union-find over the calls. Calls and results pair by id and occurrence
 (ids repeat in real histories), or by tool name and order where the wire has no ids. Everything
 else is a group of one.
 """
-
-from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
@@ -24,7 +22,7 @@ class Group:
     """
     Positions of messages that move together.
 
-    ``state`` is "pending" while a call may still get its result, "broken" when it never will or a
+    ``state`` is "pending" while a call may still get its result, "broken" if it never will or a
     result has no call, else "closed".
     """
 
@@ -43,7 +41,7 @@ class Group:
 
 
 class Site(NamedTuple):
-    """Where a part stands: position of the message, position of the part in it."""
+    """The location of a part: position of the message, position of the part in it."""
 
     message: int
     part: int
@@ -52,10 +50,10 @@ class Site(NamedTuple):
 @frozen
 class Pairing:
     """
-    Which result answers which call.
+    The pairs of calls and results.
 
     ``answers`` maps a call to its result; ``open`` are calls without a result, ``orphans`` results
-    without a call, ``late`` further results of a call that already has one, with that call.
+    without a call, ``late`` maps further results of an answered call to that call.
     """
 
     answers: dict[Site, Site]
@@ -73,14 +71,14 @@ def pair(messages: Sequence[Message]) -> Pairing:
     """
     Match results to calls.
 
-    Where several calls of the same id (without ids, of the same tool) wait, those of the newest
-    step come first, in order: a call that died long ago takes no result from a later one.
+    If several calls with the same id (without ids, of the same tool) are pending, those of the
+    newest step come first, in order: an old abandoned call takes no result of a later one.
 
     Args:
         messages: The conversation in order.
 
     Returns:
-        The pairing, in terms of positions.
+        The pairing, by positions.
     """
     waiting = Waiting()
     answered: dict[str, Site] = {}
@@ -106,26 +104,26 @@ def pair(messages: Sequence[Message]) -> Pairing:
 
 
 class Waiting:
-    """The calls that wait for their results, as a conversation goes on message by message."""
+    """The calls without a result so far, while a conversation is read message by message."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, list[deque[Site]]] = {}
         self._step = 0
 
     def begin(self, index: int, message: Message) -> None:
-        """Go on to a message; the calls of one step wait in one queue."""
+        """Start reading a message; the calls of one step share a queue."""
         if message.role != "assistant":
             self._step = index
 
     def add(self, call: ToolCall, site: Site) -> None:
-        """Note a call."""
+        """Add a call."""
         queues = self._waiting.setdefault(_key(call), [])
         if not queues or queues[-1][0].message < self._step:
             queues.append(deque())
         queues[-1].append(site)
 
     def take(self, result: ToolResult) -> Site | None:
-        """Return the call that a result answers, which waits no longer; None for none."""
+        """Remove and return the call that a result answers; None if there is none."""
         key = _key(result)
         queues = self._waiting.get(key)
         if queues is None:
@@ -138,7 +136,7 @@ class Waiting:
         return call
 
     def left(self) -> tuple[Site, ...]:
-        """Return the calls that still wait, in order."""
+        """Return the calls without a result, in order."""
         waiting = self._waiting.values()
         return tuple(sorted(site for queues in waiting for sites in queues for site in sites))
 
@@ -166,10 +164,10 @@ def group(messages: Sequence[Message], pairing: Pairing | None = None) -> tuple[
 
     Args:
         messages: The conversation in order.
-        pairing: What `pair` found in it, where that is known.
+        pairing: Its `pair`, if already known.
 
     Returns:
-        Groups ordered by their first member; every position is in exactly one of them.
+        Groups ordered by their first member; every position is in exactly one group.
     """
     pairing = pairing or pair(messages)
     forest = _Forest(len(messages))
@@ -189,7 +187,7 @@ def group(messages: Sequence[Message], pairing: Pairing | None = None) -> tuple[
 
 
 def _join_reasoning(messages: Sequence[Message], forest: _Forest) -> None:
-    """Bind reasoning that stands alone to what the model did next."""
+    """Bind a message of only reasoning to the model's next message."""
     for index in range(len(messages) - 1):
         here, following = messages[index], messages[index + 1]
         if here.role == following.role == "assistant" and only_thinks(here):
@@ -197,12 +195,12 @@ def _join_reasoning(messages: Sequence[Message], forest: _Forest) -> None:
 
 
 def only_thinks(message: Message) -> bool:
-    """Return True if a message holds reasoning and nothing else."""
+    """Return True if a message holds only reasoning."""
     return bool(message.parts) and all(isinstance(part, Thinking) for part in message.parts)
 
 
 def _join_interleaved(messages: Sequence[Message], pairing: Pairing, forest: _Forest) -> None:
-    """Bind neighbouring assistant messages whose results come after both: one parallel step."""
+    """Bind adjacent assistant messages whose results follow both: one parallel step."""
     for call, result in pairing.answers.items():
         following = call.message + 1
         if following < result.message:
@@ -213,14 +211,14 @@ def _join_interleaved(messages: Sequence[Message], pairing: Pairing, forest: _Fo
 
 def pending_calls(messages: Sequence[Message], calls: Iterable[Site]) -> frozenset[Site]:
     """
-    Return which of some calls without a result may still get one.
+    Return the calls without a result that may still get one.
 
-    A call may while the conversation did not go on without it: no user spoke after it, and the
-    model said nothing after any other result that came in later.
+    A call may, unless the conversation continued without it: a user message followed, or the model
+    wrote a message after another result that arrived later.
 
     Args:
         messages: The conversation in order.
-        calls: Calls in it that have no result.
+        calls: Calls in it without a result.
     """
     end = _abandoned_before(messages)
     return frozenset(call for call in calls if call.message >= end)
@@ -244,6 +242,6 @@ def _states(
     for site in (*pairing.orphans, *pairing.late):
         states[forest.root(site.message)] = "broken"
     waiting = pending_calls(messages, pairing.open)
-    for site in pairing.open:  # in order: a group with one that still waits is pending
+    for site in pairing.open:  # in order: a group with a pending call is pending
         states[forest.root(site.message)] = "pending" if site in waiting else "broken"
     return states

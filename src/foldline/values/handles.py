@@ -1,4 +1,4 @@
-"""Handles: short ids under which removed content is recalled."""
+"""Handles: short ids by which removed content is recalled."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from foldline.values.identity import HANDLE_LENGTH, shared_length
 from foldline.values.messages import Message
 
 LATE: Final = 2_048
-"""So many new ids are kept apart, so that adding one does not move all the others."""
+"""Maximum number of new ids kept separately, so that adding one does not move all others."""
 
 
 def handles(messages: Iterable[Message]) -> dict[str, str]:
     """
-    Give every message its handle: the shortest prefix of its id that no other one shares.
+    Return the handle of every message: the shortest unique prefix of its id.
 
     Args:
         messages: The whole log, with ids.
@@ -35,7 +35,7 @@ def handles(messages: Iterable[Message]) -> dict[str, str]:
 
 
 def _common(left: str, right: str) -> int:
-    """Return how many digits two ids begin with in common; 0 where a handle tells them apart."""
+    """Return the length of the common prefix of two ids; 0 if shorter than any handle."""
     if left[:HANDLE_LENGTH] != right[:HANDLE_LENGTH]:
         return 0
     return shared_length(left, right)
@@ -43,12 +43,12 @@ def _common(left: str, right: str) -> int:
 
 class Register:
     """
-    Ids in order, so that what is near to one is found without looking at all.
+    A sorted set of ids, for prefix lookups.
 
-    One thread may add to it while others read: nothing that they see is changed in place.
+    One thread may add to it while others read: their data is never changed in place.
 
     Args:
-        ids: The first of them, in any order; no id comes twice.
+        ids: The initial ids, in any order, without repetition.
     """
 
     def __init__(self, ids: Iterable[str] = ()) -> None:
@@ -64,7 +64,7 @@ class Register:
         return isinstance(number, str) and number in self.near(number)
 
     def add(self, number: str) -> None:
-        """Add an id that is not there."""
+        """Add a new id."""
         ids, late = self._runs
         position = bisect_left(late, number)
         late = (*late[:position], number, *late[position:])
@@ -73,7 +73,7 @@ class Register:
         self._runs = (ids, late)
 
     def near(self, prefix: str) -> list[str]:
-        """Return the ids that begin with some digits, in order."""
+        """Return the ids with a prefix, in order."""
         found: list[str] = []
         for run in self._runs:
             start = bisect_left(run, prefix)
@@ -88,7 +88,7 @@ class Handles(Mapping[str, str]):
 
     Args:
         log: The ids of all messages of the log.
-        beside: What is shown and may not be in the log: snapshots, and what a repair inserted.
+        beside: Messages of the view that may not be in the log: snapshots and repair messages.
     """
 
     def __init__(self, log: Register, beside: Iterable[Message] = ()) -> None:
@@ -100,7 +100,7 @@ class Handles(Mapping[str, str]):
         return Register({message.id for message in self._messages if message.id not in self._log})
 
     def near(self, prefix: str) -> list[str]:
-        """Return the ids that begin with some digits."""
+        """Return the ids with a prefix."""
         return [*self._log.near(prefix), *self._beside.near(prefix)]
 
     def __getitem__(self, number: str) -> str:
@@ -118,7 +118,7 @@ class Handles(Mapping[str, str]):
 
 
 def near(prefix: str, known: Mapping[str, str]) -> list[str]:
-    """Return the ids among the keys of known handles that begin with some digits."""
+    """Return the ids with a prefix among the keys of known handles."""
     if isinstance(known, Handles):
         return known.near(prefix)
     return [number for number in known if number.startswith(prefix)]
@@ -126,10 +126,10 @@ def near(prefix: str, known: Mapping[str, str]) -> list[str]:
 
 def part_handle(handle: str, message: Message, part: int) -> str:
     """
-    Name one part of a message.
+    Return the handle of one part of a message.
 
-    The message's handle stands alone where it has only one part, or where a repair has put the
-    parts together otherwise than they were recorded.
+    It is the message's handle alone if there is only one part, or if a repair has rearranged the
+    recorded parts.
     """
     alone = len(message.parts) == 1 or message.origin == "repair"
     return handle if alone else f"{handle}.{part}"

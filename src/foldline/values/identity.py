@@ -1,12 +1,12 @@
-"""Content-hash ids, the same in every process, and how far two sequences agree."""
+"""Content-hash ids, the same in every process, and common prefixes of sequences."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from hashlib import blake2b
 from typing import Any
 
+from foldline.blake2 import blake2b
 from foldline.values.messages import (
     Media,
     Message,
@@ -23,7 +23,7 @@ HANDLE_LENGTH = 6
 
 
 def canonical_json(value: Any) -> str:
-    """Write a JSON value in the one form that equal values share."""
+    """Write a JSON value in canonical form, the same for equal values."""
     return json.dumps(
         value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=repr
     )
@@ -31,7 +31,7 @@ def canonical_json(value: Any) -> str:
 
 def content_hash(message: Message) -> str:
     """
-    Hash what a message says: role, name and parts, not the envelope around them.
+    Hash the content of a message: role, name and parts, not the envelope around them.
 
     Returns:
         32 hexadecimal digits (BLAKE2b, 128 bits).
@@ -64,11 +64,11 @@ def _fields(parts: Iterable[Part]) -> Iterable[str]:
 
 def identify(messages: Iterable[Message], taken: Iterable[str] = ()) -> tuple[Message, ...]:
     """
-    Give every message its id; a repeated message gets an id of its own by its occurrence.
+    Return messages with ids; repeated messages get distinct ids by occurrence.
 
     Args:
         messages: Messages, with or without ids; existing ids are replaced.
-        taken: Ids of messages that come before these.
+        taken: Ids of preceding messages.
 
     Returns:
         The same messages with unique ids of 32 hexadecimal digits.
@@ -89,7 +89,7 @@ def identify(messages: Iterable[Message], taken: Iterable[str] = ()) -> tuple[Me
 
 
 def derived_id(*ids: str) -> str:
-    """Return the id of something made from other things, such as a snapshot of messages."""
+    """Return the id of an object derived from others, such as a snapshot of messages."""
     data = "/".join(ids).encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=ID_BYTES).hexdigest()
 
@@ -104,12 +104,12 @@ def shared_length(
     are_same: Callable[[Any, Any], bool] = _are_equal,
 ) -> int:
     """
-    Count the items that two sequences begin with in common.
+    Return the length of the common prefix of two sequences.
 
     Args:
-        left: One of them.
-        right: The other.
-        are_same: Says whether two items, one of each, are the same.
+        left: One sequence.
+        right: The other sequence.
+        are_same: Compares two items, one of each.
     """
     count = 0
     for one, other in zip(left, right, strict=False):

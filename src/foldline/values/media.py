@@ -1,10 +1,10 @@
 """
-What images, sounds and documents cost: a rule per provider, never the length of their base64.
+Token cost of images, sounds and documents: a rule per provider, never the length of their base64.
 
-The size of an image is read from the first bytes of the file. Where a size is unknown, the rule
-for a common one is used, so that a count is never 0 and one file of a megabyte never exceeds
-6,000 tokens. Sources: the vision, document and audio pages of the providers' documentation, read
-in 2025; every constant below names its own.
+The size of an image is read from the first bytes of the file. An unknown size is replaced by a
+common one, so that a count is never 0 and a file of a megabyte never exceeds 6,000 tokens.
+Sources: the vision, document and audio pages of the providers' documentation, read in 2025; every
+constant below names its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from math import ceil
 from typing import Final
 
 LEAST_TOKENS: Final = 80
-"""The least that any media counts; also the cheapest published image (OpenAI, 85) rounded down."""
+"""Minimum count of any media; the cheapest published image (OpenAI, 85) rounded down."""
 
 COMMON_SIZE: Final = (1920, 1080)
 """Width and height, in pixels, assumed for an image of unknown size: a screenshot."""
@@ -24,13 +24,13 @@ AUDIO_TOKENS_PER_SECOND: Final = 32
 """Gemini's published rate, the highest one (OpenAI's speech models take 10)."""
 
 AUDIO_BYTES_PER_SECOND: Final = 16_000
-"""A compressed recording of 128 kbit/s, to guess the length of one that states none."""
+"""Bytes per second of a compressed recording at 128 kbit/s, to estimate an unknown length."""
 
 TOKENS_PER_PAGE: Final = 1_800
-"""A page of a PDF: Anthropic names 1,500 to 3,000 by density, Gemini 258 plus its text."""
+"""Tokens of a PDF page: 1,500 to 3,000 by density (Anthropic), 258 plus its text (Gemini)."""
 
 BYTES_PER_PAGE: Final = 400_000
-"""A page of a scanned or illustrated PDF, to guess the pages of one that states none."""
+"""Bytes per page of a scanned or illustrated PDF, to estimate an unknown page count."""
 
 _HEAD = 64  # base64 characters that hold the size in every format but JPEG
 _LONG_HEAD = 262_144  # characters to search for the size of a JPEG, after its metadata
@@ -45,7 +45,7 @@ def image_size(data: bytes) -> tuple[int, int] | None:
         data: The file or its beginning: PNG, GIF, WebP (30 bytes suffice) or JPEG.
 
     Returns:
-        Width and height, both positive, or None when the format or the size is not found.
+        Width and height, both positive, or None if the format or the size is not found.
     """
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         size = _big(data[16:20]), _big(data[20:24])
@@ -76,8 +76,8 @@ def image_tokens(
 
     Args:
         provider: "anthropic", "gemini"; anything else counts as "openai".
-        width: Pixels, or None when unknown.
-        height: Pixels, or None when unknown.
+        width: Pixels, or None if unknown.
+        height: Pixels, or None if unknown.
         detail: OpenAI's "low" costs a flat rate; other values count in full.
 
     Returns:
@@ -130,7 +130,7 @@ def _gemini_image(width: int, height: int) -> int:
         return 258
     tile = max(256, int(min(width, height) / 1.5))
     tiles = ceil(width / tile) * ceil(height / tile)
-    return 258 * min(16, tiles)  # the cap is ours: a banner is scaled down before it is cut
+    return 258 * min(16, tiles)  # the cap is our own: a banner is scaled down before tiling
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:

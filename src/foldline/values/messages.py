@@ -1,4 +1,4 @@
-"""Messages and their parts: what a conversation is made of, each with its wire original."""
+"""Messages and their parts, each with its wire original."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class ToolCall:
     """
     A request of the model to run a tool.
 
-    ``arguments`` is the JSON text of the arguments, or free text where the wire has free text.
-    ``id`` is None where the wire has none; such calls pair with results by name and order.
+    ``arguments`` is the JSON text of the arguments, or free text if the wire has free text. ``id``
+    is None if the wire has none; such calls pair with results by name and order.
     """
 
     id: str | None
@@ -41,8 +41,8 @@ class Media:
     """
     An image, a sound, a film or a document.
 
-    ``size`` is in bytes as transported (base64 counted decoded), 0 where only a reference is sent;
-    ``width`` and ``height`` are in pixels, ``pages`` in pages, each None where unknown.
+    ``size`` is in bytes as transported (base64 counted decoded), 0 if only a reference is sent;
+    ``width`` and ``height`` are in pixels, each None if unknown, as is the number of ``pages``.
     """
 
     kind: MediaKind
@@ -60,7 +60,7 @@ class Thinking:
     """
     Reasoning of the model: its visible text, and whether opaque bytes bind it to its call.
 
-    ``signed`` reasoning must be sent back untouched or left out as a whole.
+    ``signed`` reasoning must be sent back unchanged or omitted as a whole.
     """
 
     text: str
@@ -70,7 +70,7 @@ class Thinking:
 
 @frozen
 class Opaque:
-    """A part that this library does not understand; it is carried along and never edited."""
+    """A part of an unknown kind; it is kept and never edited."""
 
     kind: str
     text: str = ""
@@ -82,7 +82,7 @@ Content: TypeAlias = Text | Media | Opaque
 
 @frozen
 class ToolResult:
-    """What a tool answered to the call with the id ``call_id``."""
+    """The result of the tool call with the id ``call_id``."""
 
     call_id: str | None
     content: tuple[Content, ...]
@@ -99,7 +99,7 @@ class ToolResult:
 
 @frozen
 class Omitted:
-    """The place of a part that an edit left out; nothing of it is sent. Positions stay stable."""
+    """A placeholder for a part removed by an edit; it is not sent, and keeps positions stable."""
 
     kind: str
 
@@ -123,7 +123,7 @@ class Usage:
 
     @property
     def read(self) -> int:
-        """Everything that the request took, from the cache or not, in tokens."""
+        """All input of the request, cached or not, in tokens."""
         return self.input + self.cache_read + self.cache_write
 
     def __add__(self, other: Usage) -> Usage:
@@ -140,10 +140,10 @@ class Message:
     """
     One message of a conversation.
 
-    ``raw`` is the message exactly as it came, in the wire format named by ``dialect``; it is
-    emitted as it is while ``intact``. A changed message keeps ``raw`` as the envelope whose
-    other fields are preserved. ``origin`` tells what made the message: "" for the conversation
-    itself, else the kind of edit.
+    ``raw`` is the original message, in the wire format named by ``dialect``; it is emitted
+    unchanged while ``intact``. A changed message keeps ``raw`` as the envelope whose other fields
+    are preserved. ``origin`` is "" for a message of the conversation itself, else the kind of edit
+    that created it.
     """
 
     role: Role
@@ -174,16 +174,16 @@ class Message:
 
     @property
     def has_calls(self) -> bool:
-        """Whether a tool call is among the parts."""
+        """Whether the parts include a tool call."""
         return any(isinstance(part, ToolCall) for part in self.parts)
 
     @property
     def has_results(self) -> bool:
-        """Whether a tool result is among the parts."""
+        """Whether the parts include a tool result."""
         return any(isinstance(part, ToolResult) for part in self.parts)
 
     def is_from_user(self) -> bool:
-        """Return True if this holds words of a user, rather than of a tool or of this library."""
+        """Return True if this holds text of a user, not of a tool or of this library."""
         return (
             self.role == "user"
             and self.origin != "repair"
@@ -195,13 +195,13 @@ class Message:
         )
 
     def is_attachment(self) -> bool:
-        """Return True if this is what a compaction put back, files and the plan."""
+        """Return True if this was reinjected by a compaction: files and the plan."""
         return self.role == "user" and (
             self.origin == "reinject" or self.is_sealed(ATTACHMENT_HEADER)
         )
 
     def is_sealed(self, *headers: str) -> bool:
-        """Return True if this is nothing but a sealed text of Foldline with such a header."""
+        """Return True if this is only a sealed text of Foldline with one of these headers."""
         first = self.parts[0] if self.parts else None
         if not isinstance(first, Text) or not first.text.startswith(headers):
             return False
@@ -211,7 +211,7 @@ class Message:
         return texts and end > 0 and not text[end:].strip()
 
     def with_id(self, number: str) -> Message:
-        """Return a copy with an id; the same as `replace`, in a third of its time."""
+        """Return a copy with an id; like `replace`, in a third of the time."""
         return Message(
             self.role,
             self.parts,
@@ -226,16 +226,16 @@ class Message:
         )
 
     def with_parts(self, parts: tuple[Part, ...]) -> Message:
-        """Return a copy with other parts, marked as no longer intact."""
+        """Return a copy with new parts, marked as no longer intact."""
         return replace(self, parts=parts, intact=False)
 
     def with_part(self, index: int, part: Part) -> Message:
-        """Return a copy in which the part at ``index`` is another one."""
+        """Return a copy with the part at ``index`` replaced."""
         return self.with_parts((*self.parts[:index], part, *self.parts[index + 1 :]))
 
 
 def visible_texts(message: Message) -> Iterator[str]:
-    """Yield every text of a message that a model reads, call arguments and results included."""
+    """Yield every text of a message that is sent to a model, including arguments and results."""
     for part in message.parts:
         if isinstance(part, ToolCall):
             yield part.name

@@ -1,8 +1,8 @@
 """
-Observations: what commands gave out, where it comes back in the user's name.
+Observations: command outputs in messages of the user's role.
 
-Agents without tool calls write a command at the end of their message; a person who answers would
-write sentences.
+Agents without tool calls write a command at the end of their message; an answer by a person would
+consist of sentences.
 """
 
 from __future__ import annotations
@@ -29,50 +29,50 @@ _PROMPT: Final = lazy_pattern(
 _STATUS: Final = lazy_pattern(
     r"(?:(?:\A|\n)\((?:Open file|Current directory|Interactive session): [^\n]{1,300}\)){1,3}\s*\Z"
 )
-"""Where a shell of SWE-agent stands, which comes with every output."""
+"""The shell state that SWE-agent adds to every output."""
 
 _SENTENCE: Final = lazy_pattern(r"(?<![a-z])[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
 
 SHELL: Final = "$"
-"""The name of the tool that such commands are calls of."""
+"""The tool name of calls made from such commands."""
 
 STATUS: Final = 1_400
-"""Characters before a prompt in which such lines are looked for."""
+"""Number of characters before a prompt that are searched for such lines."""
 
 ACTING: Final = 0.75
 """Fraction of the messages of an agent without tool calls that end with a command."""
 
 SENTENCES: Final = 0.25
-"""Fraction of the lines of a user message that are sentences where a person wrote it."""
+"""Minimum fraction of sentences among the lines of a message written by a person."""
 
 PROMPTS: Final = 3
-"""How many outputs end with the same line where a shell prompts."""
+"""Number of outputs with the same last line that identify it as a shell prompt."""
 
 LONG: Final = 1_000
-"""Characters from which on code or data behind a snapshot is what a folded command gave out."""
+"""Length from which code or data after a snapshot is the output of a folded command."""
 
 ALIKE: Final = 24
-"""Characters of a first line by which another task is known."""
+"""Number of characters of a first line that identify another task."""
 
 SAMPLE: Final = 200
-"""Lines that distinguish prose from code and data."""
+"""Number of lines by which prose is distinguished from code and data."""
 
 
 def observations(messages: Sequence[Message]) -> dict[int, bool]:
     """
-    Find the user messages that hold what a command gave out.
+    Find the user messages that hold the output of a command.
 
-    There are none beside tool calls, and none where an agent seldom ends with a command.
+    There are none in a conversation with tool calls, or if the agent seldom ends with a command.
 
     Returns:
         Their positions, each with whether it is certain: a few words without a sentence may be
-        those of a person.
+        a person's.
     """
     if any(message.calls or message.results for message in messages):
         return {}
-    acting = [_acts(message) for message in messages]
+    acting = [_ends_with_command(message) for message in messages]
     if sum(acting) < ACTING * sum(message.role == "assistant" for message in messages):
-        return {}  # It talks with a person, and shows code.
+        return {}  # It writes to a person, and quotes code.
     return dict(_observations(messages, acting))
 
 
@@ -84,7 +84,7 @@ def _observations(
     for position in range(1, len(messages)):
         message, before = messages[position], messages[position - 1]
         text = message.text
-        is_first = is_snapshot(before)  # What it answers was folded.
+        is_first = is_snapshot(before)  # The message before was folded.
         if not (acting[position - 1] or is_first) or message.role != "user":
             continue
         if is_snapshot(message) or _is_like(text, task):
@@ -98,14 +98,14 @@ def _observations(
 
 def with_calls(messages: Sequence[Message], observed: Mapping[int, bool]) -> tuple[Message, ...]:
     """
-    Write what an agent without tool calls does as calls, and what came of it as their results.
+    Rewrite the commands of an agent without tool calls as calls, and their outputs as results.
 
     Args:
         messages: A conversation.
         observed: Its `observations`.
 
     Returns:
-        The same messages at the same positions, for those who read them.
+        The same messages at the same positions, for reading only.
     """
     return tuple(
         _with_result(message, str(position), has_prompt=observed[position])
@@ -119,9 +119,9 @@ def _with_call(message: Message, number: str) -> Message:
     action = _ACTION.search(message.text) if message.role == "assistant" else None
     if action is None:
         return message
-    words = Text(message.text[: action.start()])
+    text = Text(message.text[: action.start()])
     call = ToolCall(number, SHELL, json.dumps({"command": action[1]}, ensure_ascii=False))
-    return message.with_parts((words, call))
+    return message.with_parts((text, call))
 
 
 def _with_result(message: Message, number: str, *, has_prompt: bool) -> Message:
@@ -133,33 +133,33 @@ def _with_result(message: Message, number: str, *, has_prompt: bool) -> Message:
     return replace(message, role="tool", parts=(ToolResult(number, (Text(text),), SHELL),))
 
 
-def _acts(message: Message) -> bool:
+def _ends_with_command(message: Message) -> bool:
     return message.role == "assistant" and _ACTION_END.search(message.text[-400:]) is not None
 
 
 def _is_like(text: str, task: str) -> bool:
-    """Return True if a text begins with the same line as the first message of the user."""
+    """Return True if a text starts with the same line as the user's first message."""
     line = task[:400].partition("\n")[0].strip()
     return len(line) >= ALIKE and text[:400].partition("\n")[0].strip() == line
 
 
 def _prompt(text: str) -> str:
-    """Return the last line of a text where it looks like the prompt of a shell, else ""."""
+    """Return the last line of a text if it looks like a shell prompt, else ""."""
     line = text[-200:].rstrip().rpartition("\n")[2]
     return line if _PROMPT.fullmatch(line) else ""
 
 
 def is_prose(text: str) -> bool:
-    """Return True if a text is made of sentences rather than of code or data."""
+    """Return True if a text consists of sentences rather than code or data."""
     lines = sample_lines(text)
     return count_sentences(lines) >= SENTENCES * max(1, len(lines))
 
 
 def sample_lines(text: str) -> list[str]:
-    """Return the first lines of a text by which it is judged; none of them is blank."""
+    """Return the first lines of a text, without blank ones, as a sample."""
     return [line for line in text[:40_000].split("\n")[:SAMPLE] if line.strip()]
 
 
 def count_sentences(lines: Sequence[str]) -> int:
-    """Return how many lines have a sentence."""
+    """Return the number of lines with a sentence."""
     return sum(len(line) > 60 and _SENTENCE.search(line) is not None for line in lines)

@@ -1,4 +1,4 @@
-"""Candidate lines: a conversation cut into the verbatim lines that may be kept."""
+"""Candidate lines: a conversation split into verbatim lines that may be kept."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from foldline.lazy import lazy_pattern
 from foldline.values.messages import Media, Omitted, Part, ToolCall, ToolResult
 
 MAX_LINE = 2_000
-"""Characters of a candidate line; a longer line is offered in pieces of this size."""
+"""Maximum length of a candidate line, in characters; longer lines are split into pieces."""
 
 NEAR = 200
-"""Characters before the end of such a piece in which it is cut at a blank."""
+"""Number of characters at the end of a piece that are searched for a blank to cut at."""
 
 MAX_LINES = 200_000
-"""Candidate lines taken from one message; the middle of a longer one is not offered."""
+"""Maximum number of candidate lines of one message; the middle of a longer one is omitted."""
 
 _NUMBERED = lazy_pattern(r"^\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))\s*")
 
 
 def call_text(part: Part) -> str:
-    """Write a part as a person reads it; a call as its name and its arguments as key=value."""
+    """Return a part as readable text; a call as its name and its arguments as key=value."""
     match part:
         case ToolCall():
             return f"{part.name} {arguments_text(part.arguments)}"
@@ -37,16 +37,16 @@ def call_text(part: Part) -> str:
 
 
 def result_text(text: str) -> str:
-    """Write a tool result as a person reads it: one that wraps its output in JSON unwrapped."""
+    """Return a tool result as readable text, unwrapped if its output is wrapped in JSON."""
     wrapped = text.startswith("{") and "\\n" in text and "\n" not in text.strip()
     return arguments_text(text) if wrapped else text
 
 
 def arguments_text(arguments: str) -> str:
     """
-    Write call arguments without the punctuation of JSON; every word of them stays.
+    Return call arguments without the punctuation of JSON; every word is kept.
 
-    Text that is not a JSON object stays as it is.
+    Text that is not a JSON object is unchanged.
     """
     try:
         value = json.loads(arguments)
@@ -58,7 +58,7 @@ def arguments_text(arguments: str) -> str:
 
 
 def _value_text(value: Any) -> str:
-    """Write a value; the tabs of code stay escaped, as the model wrote them."""
+    """Return a value as text; tabs stay escaped, as the model wrote them."""
     if isinstance(value, str):
         return value.replace("\t", "\\t")
     return json.dumps(value, ensure_ascii=False)
@@ -66,10 +66,10 @@ def _value_text(value: Any) -> str:
 
 def text_lines(text: str) -> list[str]:
     """
-    Cut a text into the lines that say something.
+    Split a text into its lines with content.
 
     Returns:
-        They are without indentation and without a reader's line numbers, in order.
+        The lines in order, without indentation and without line numbers added by a file reader.
     """
     lines = [line for line in map(str.lstrip, text.split("\n")) if line]
     bare = [
@@ -80,7 +80,7 @@ def text_lines(text: str) -> list[str]:
 
 
 def bounded_lines(lines: list[str]) -> list[str]:
-    """Leave out the middle of too many lines, and cut those that are too long into pieces."""
+    """Omit the middle of too many lines, and split those that are too long into pieces."""
     lines = _without_middle(lines)
     if max(map(len, lines), default=0) <= MAX_LINE:
         return lines
@@ -93,7 +93,7 @@ def _without_middle(lines: list[str]) -> list[str]:
 
 
 def line_pieces(line: str) -> Iterator[str]:
-    """Cut a giant line between words where there is a blank near."""
+    """Split a very long line, between words if there is a blank nearby."""
     start = 0
     while start < len(line):
         stop = start + MAX_LINE

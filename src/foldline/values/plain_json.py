@@ -1,4 +1,4 @@
-"""JSON values whose texts and containers are Python's own, so that no foreign method is called."""
+"""JSON values made only of built-in types, so that no foreign method is called."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from operator import is_
 from typing import Any, Final
 
 DEEPEST: Final = 200
-"""Levels that are looked at; what is nested deeper is refused by the reader."""
+"""Maximum depth of conversion; the reader rejects deeper nesting."""
 
 
 def plain(value: Any) -> Any:
     """
-    Return a JSON value with plain texts, lists and objects in the place of subclasses of them.
+    Return a JSON value with subclasses of str, list and dict replaced by plain ones.
 
-    A subclass may change what any method does, or raise. What is no JSON value stays as it is.
+    A subclass may override any method, or raise. Values that are not JSON are unchanged.
 
     Args:
         value: Any value.
 
     Returns:
-        The value itself where nothing in it had to change, else a copy of what did.
+        The value itself if nothing had to change, else a copy of the changed parts.
     """
     return _plain(value, DEEPEST)
 

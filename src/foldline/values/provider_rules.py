@@ -1,13 +1,13 @@
-"""What the rules of providers differ in, as far as a repair has to know, by dialect."""
+"""Differences in the rules of providers that matter to a repair, by dialect."""
 
 from __future__ import annotations
 
 ANY_ORDER = frozenset({"openai-responses", "codex"})
-"""A result only has to come after its call."""
+"""A result may follow its call anywhere."""
 
 BY_TURN = frozenset({"anthropic", "claude-code"})
 """
-Neighbouring assistant messages are one turn: results may follow all of them, and reasoning stands
+Adjacent assistant messages are one turn: results may follow all of them, and reasoning is allowed
 only at the beginning. No call id occurs twice in a conversation, and no text is blank.
 """
 

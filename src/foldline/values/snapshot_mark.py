@@ -1,8 +1,8 @@
 """
-The mark by which a text of Foldline is known again in a plain list of messages.
+The mark by which a text of Foldline is recognised in a plain list of messages.
 
 The first line ends with a checksum over the text and its length in characters, as in
-``… #1a2b3c4d+1234]``: what was pasted, edited or only quoted does not have the right one.
+``… #1a2b3c4d+1234]``: pasted, edited or quoted text does not match it.
 """
 
 from __future__ import annotations
@@ -10,33 +10,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 
+from foldline.blake2 import blake2b
 from foldline.lazy import lazy_pattern
 
 SNAPSHOT_HEADER = "[Snapshot by Foldline, not by the user"
-"""How a snapshot in English begins."""
+"""Opening of a snapshot in English."""
 
 CHINESE_HEADER = "[Foldline 的快照，并非用户所写"
-"""How a snapshot in Chinese begins."""
+"""Opening of a snapshot in Chinese."""
 
 SNAPSHOT_HEADERS = (SNAPSHOT_HEADER, CHINESE_HEADER)
-"""How every snapshot begins, of any version."""
+"""Openings of snapshots of all versions."""
 
 ATTACHMENT_HEADER = "[Put back by Foldline, not by the user"
-"""How every message begins that puts files and plans back into sight after a compaction."""
+"""Opening of every message that reinjects files and plans after a compaction."""
 
 LONGEST_HEAD = 1_000
-"""Characters of a first line that may end with a mark."""
+"""Maximum length of a first line with a mark, in characters."""
 
 LONGEST_MARK = 20
-"""Characters of a mark."""
+"""Maximum length of a mark, in characters."""
 
 CHUNK = 65_536
-"""Characters of a text that are encoded at once for its checksum."""
+"""Number of characters encoded at once for a checksum."""
 
 REMEMBERED = 32
-"""So many texts are not checked again; a conversation shows a snapshot or two."""
+"""Number of cached checks; a conversation has a snapshot or two."""
 
 _MARK = lazy_pattern(r" #([0-9a-f]{8})\+(\d{1,9})\]\Z")
 
@@ -57,15 +57,15 @@ def seal_text(text: str) -> str:
     """
     Return a text of Foldline with its mark at the end of the first line.
 
-    The mark covers the first line and what stands below it, white space at the end aside; a mark
-    that is there already is replaced.
+    The mark covers the first line and the text below it, except trailing white space; an existing
+    mark is replaced.
     """
     head, feed, rest = text.partition("\n")
     return seal(head, [rest] if feed else [])
 
 
 def seal(head: str, texts: Sequence[str] = ()) -> str:
-    """Return a first line with its mark, and what stands below it: texts of a line or more."""
+    """Return a first line with its mark, followed by texts of one or more lines."""
     covered = list(texts)
     while covered and not covered[-1].strip():
         covered.pop()
@@ -83,17 +83,17 @@ def first_line(text: str) -> str:
 
 def split_snapshot(text: str) -> tuple[str, str]:
     """
-    Separate a snapshot from what a client merged into the same message behind it.
+    Separate a snapshot from text that a client merged after it into the same message.
 
     Returns:
-        The text of the snapshot, "" where none begins the text, and the rest.
+        The text of the snapshot, "" if the text does not start with one, and the rest.
     """
     end = seal_end(text, SNAPSHOT_HEADERS)
     return text[:end], text[end:]
 
 
 def seal_end(text: str, headers: tuple[str, ...], start: int = 0) -> int:
-    """Return where a marked text with such a header ends; ``start`` if none begins there."""
+    """Return the end of a marked text with one of these headers; ``start`` if there is none."""
     return _seal_end(text, start) if text.startswith(headers, start) else start
 
 
@@ -114,7 +114,7 @@ def _seal_end(text: str, start: int) -> int:
 
 
 def _checksum(head: str, texts: Iterable[str]) -> str:
-    # Piece by piece: a snapshot is large, and a copy of it takes as much again.
+    # Piece by piece, to avoid a copy of a large snapshot.
     digest = blake2b(head.encode("utf-8", "surrogatepass"), digest_size=4)
     digest.update(b"\n")
     for number, text in enumerate(texts):
@@ -125,7 +125,7 @@ def _checksum(head: str, texts: Iterable[str]) -> str:
 
 
 def _is_from_010(text: str) -> bool:
-    """Return True if a text is a snapshot of 0.1.0, which had no marks, and nothing else."""
+    """Return True if a text is only a snapshot of 0.1.0, which had no marks."""
     head, *lines = text.rstrip().split("\n")
     if not _HEAD_010.fullmatch(head):
         return False

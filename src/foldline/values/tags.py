@@ -1,4 +1,4 @@
-"""Tags around texts that a model reads, which nothing inside a text may seem to begin or end."""
+"""Tags around texts for a model, which no text inside may appear to open or close."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import re
 
 def tag_starts(*names: str) -> re.Pattern[str]:
     """
-    Return a pattern of every "<" with which one of some tags begins or ends.
+    Return a pattern of every "<" that opens or closes one of some tags.
 
-    A model reads tags loosely, so blanks and the case of letters make no difference.
+    A model reads tags loosely, so blanks and letter case are ignored.
 
     Args:
-        names: Of the tags.
+        names: The names of the tags.
     """
-    # Possessive: otherwise a "<" before many blanks would take time that grows with their square.
+    # Possessive: otherwise a "<" before many blanks would take quadratic time.
     anyone = "|".join(map(re.escape, names))
     return re.compile(rf"<(?=\s*+(?:/\s*+)?(?:{anyone})\b)", re.IGNORECASE)
 
 
 def escape_attribute(text: str) -> str:
-    """Return a text as it may stand in the quotes of an attribute of a tag."""
+    """Return a text escaped for a quoted attribute of a tag."""
     return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")

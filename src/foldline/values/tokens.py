@@ -1,8 +1,8 @@
 """
 Counting the tokens of messages.
 
-What counts a text is a port (`TextCounter`): an exact vocabulary, or the fitted estimate. This
-file adds what messages cost around their texts, the rules for media, and the cache.
+The counter of a text is a port (`TextCounter`): an exact vocabulary, or the fitted estimate. This
+file adds the overhead of messages, the rules for media, and the cache.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from foldline.values.media import audio_tokens, document_tokens, image_tokens
 from foldline.values.messages import Media, Message, Omitted, Part, Text, ToolCall, ToolResult
 
 MESSAGE_TOKENS = 4
-"""What role and delimiters of one message take (OpenAI's counting recipe says 3 to 4)."""
+"""Tokens of the role and delimiters of one message (3 to 4 in OpenAI's counting recipe)."""
 
 CALL_TOKENS = 8
-"""What the structure of a tool call or result takes besides its texts: id, type, names."""
+"""Tokens of the structure of a tool call or result besides its texts: id, type, names."""
 
 CACHE_ENTRIES = 65_536
 
@@ -28,7 +28,7 @@ class TextCounter(Protocol):
 
     @property
     def name(self) -> str:
-        """What counts, such as ``splintr:o200k_base`` or ``estimate:claude``."""
+        """The name of the counter, such as ``splintr:o200k_base`` or ``estimate:claude``."""
         ...
 
     @property
@@ -43,13 +43,13 @@ class TextCounter(Protocol):
 
 class TokenCounter:
     """
-    Counts messages, remembering texts by their hash.
+    Counts messages, caching texts by their hash.
 
     Args:
-        texts: What counts one text.
-        ratio: Correction learned from reported usage, a factor.
-        provider: Whose rules count media: "openai", "anthropic" or "gemini".
-        entries: How many texts are remembered.
+        texts: Counts one text.
+        ratio: Correction factor learned from reported usage.
+        provider: The provider whose media rules apply: "openai", "anthropic" or "gemini".
+        entries: Maximum number of cached texts.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class TokenCounter:
 
     @property
     def name(self) -> str:
-        """What counts, with the correction when there is one."""
+        """The name of the counter, with its correction if there is one."""
         return self.texts.name if self.ratio == 1.0 else f"{self.texts.name}×{self.ratio:.2f}"
 
     def text(self, text: str) -> int:
@@ -114,7 +114,7 @@ class TokenCounter:
                 return audio_tokens(None, media.size)
 
     def message(self, message: Message) -> int:
-        """Count one message, its delimiters included, in tokens; nothing if nothing is left."""
+        """Count one message with its delimiters, in tokens; 0 if it has no remaining parts."""
         tokens = sum(map(self.part, message.parts))
         if not tokens and message.parts and all(isinstance(p, Omitted) for p in message.parts):
             return 0
@@ -125,6 +125,6 @@ class TokenCounter:
         return sum(map(self.message, messages))
 
     def overhead(self, system: str, tools: Iterable[Any]) -> int:
-        """Count what is sent around the messages: system prompt and tool schemas, in tokens."""
+        """Count the overhead of a request: system prompt and tool schemas, in tokens."""
         schemas = sum(self.text(canonical_json(tool)) for tool in tools)
         return schemas + (MESSAGE_TOKENS + self.text(system) if system else 0)

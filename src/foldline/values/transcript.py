@@ -14,12 +14,12 @@ from foldline.values.messages import Message
 @frozen
 class Transcript:
     """
-    An immutable conversation with what surrounds it on the wire.
+    An immutable conversation with its surrounding wire data.
 
-    ``system`` is the text of a system prompt that travels outside the messages and ``tools`` the
-    tool schemas as they are sent: both are counted, neither is changed. ``envelope`` is whatever
-    else the input held (a request body, a file's records); only its format reads it.
-    ``warnings`` are sentences about what could not be read.
+    ``system`` is the text of a system prompt outside the messages and ``tools`` the tool schemas
+    as sent: both are counted, neither is changed. ``envelope`` is the rest of the input (a request
+    body, a file's records); only its format reads it. ``warnings`` are sentences about unreadable
+    input.
     """
 
     messages: tuple[Message, ...]
@@ -31,15 +31,15 @@ class Transcript:
 
     @classmethod
     def of(cls, messages: Sequence[Message], dialect: str, **rest: Any) -> Transcript:
-        """Build a transcript and give every message its id."""
+        """Create a transcript and assign an id to every message."""
         return cls(identify(messages), dialect, **rest)
 
     def with_messages(self, messages: Sequence[Message]) -> Transcript:
-        """Return a copy that holds other messages in the same surroundings."""
+        """Return a copy with other messages."""
         return replace(self, messages=tuple(messages))
 
     def with_warning(self, warning: str) -> Transcript:
-        """Return a copy with one more warning; the same where it says nothing."""
+        """Return a copy with one more warning; the same object if it is empty."""
         return replace(self, warnings=(*self.warnings, warning)) if warning else self
 
     def resolve_id(self, message: int | str) -> str:

@@ -1,4 +1,4 @@
-"""Reading what a provider reports of the tokens that a request took, in whatever words."""
+"""Reading the token usage that a provider reports, under any field names."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ def read_usage(value: Any) -> Usage | None:
     """
     Read a ``usage`` object.
 
-    OpenAI and its imitators count what the cache gave and took within the input, Anthropic beside
-    it. DeepSeek and Moonshot report cached tokens in fields of their own.
+    OpenAI and compatible APIs include cached tokens in the input count, Anthropic does not.
+    DeepSeek and Moonshot report cached tokens in their own fields.
 
     Args:
-        value: The JSON value; anything else reports nothing.
+        value: The JSON value; any other value gives None.
 
     Returns:
-        The usage, None where there is none that makes sense.
+        The usage, None if there is no valid one.
     """
     if not isinstance(value, Mapping):
         return None

@@ -1,4 +1,4 @@
-"""The view: what the model sees now, counted, grouped and with its protected messages known."""
+"""The view: the messages sent to the model, with counts, groups and protected messages."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from foldline.values.tokens import TokenCounter
 from foldline.values.vocabulary import Vocabulary
 
 OF_LOG: Final = ("_words", "names", "likely_names")
-"""What is read from the log, so that no edit changes it."""
+"""Cached properties of the log, which no edit changes."""
 
 
 @frozen
 class View:
     """
-    What the model sees, with what a strategy needs to judge it.
+    The messages sent to the model, with the data that a strategy needs.
 
-    ``originals`` holds every message of the log by id, so that a strategy reads what was really
-    said even where the view shows a stub. ``counts`` are tokens, one a message. ``unread`` are the
-    ids of results that the model has not answered although they do not stand behind everything
-    that it said: a repair has moved them behind their calls.
+    ``originals`` holds every message of the log by id, so that a strategy reads the original even
+    where the view has a stub. ``counts`` are tokens, one per message. ``unread`` are the ids of
+    unanswered results that precede later messages of the model, because a repair moved them behind
+    their calls.
     """
 
     messages: tuple[Message, ...]
@@ -51,14 +51,14 @@ class View:
         vocabulary: Vocabulary | None = None,
     ) -> View:
         """
-        Count messages and take them as the view.
+        Create a view and count its messages.
 
         Args:
-            messages: What is shown.
-            counter: What counts.
+            messages: The messages.
+            counter: The token counter.
             originals: The log; default these messages.
-            dialect: Whose rules count.
-            vocabulary: That of the log where it is kept up to date; None to read it here.
+            dialect: The dialect whose rules apply.
+            vocabulary: The log's vocabulary, if maintained; None to build it here.
         """
         log = messages if originals is None else originals
         visible = tuple(messages)
@@ -69,12 +69,12 @@ class View:
 
     @cached_property
     def tokens(self) -> int:
-        """What the messages take, in tokens."""
+        """The size of the messages, in tokens."""
         return sum(self.counts)
 
     @cached_property
     def pairing(self) -> Pairing:
-        """Which result answers which call."""
+        """The pairs of calls and results."""
         return pair(self.messages)
 
     @cached_property
@@ -82,13 +82,13 @@ class View:
         """
         The original message at every position.
 
-        Commands of an agent without tool calls are calls, and what came of them their results.
+        Commands of an agent without tool calls are calls, and their outputs results.
         """
         return with_calls(self._originals, self.observed) if self.observed else self._originals
 
     @cached_property
     def history_pairing(self) -> Pairing:
-        """Which result answers which call in the original messages."""
+        """The pairs of calls and results in the original messages."""
         same = all(map(is_, self.history, self.messages))
         return self.pairing if same else pair(self.history)
 
@@ -99,12 +99,12 @@ class View:
 
     @cached_property
     def protected(self) -> dict[int, Reason]:
-        """Why a position must stay, for those that must."""
+        """The reason of every protected position."""
         return protected(self.messages, self.groups, self.unread, self.observed)
 
     @cached_property
     def observed(self) -> dict[int, bool]:
-        """The user messages that hold what a command gave out, and whether that is certain."""
+        """The user messages that hold the output of a command, and whether that is certain."""
         return observations(self._originals)
 
     @cached_property
@@ -113,22 +113,22 @@ class View:
 
     @cached_property
     def positions(self) -> dict[str, int]:
-        """Where the message with an id stands."""
+        """The position of every message by id."""
         return {message.id: index for index, message in enumerate(self.messages)}
 
     @cached_property
     def tool_names(self) -> dict[str, str]:
-        """The name of a tool by the id of its call, for results that do not carry it."""
+        """Tool names by call id, for results without a tool name."""
         return {c.id: c.name for message in self.messages for c in message.calls if c.id}
 
     @cached_property
     def names(self) -> dict[str, float]:
-        """What every name that user or agent wrote adds to a statement that has it."""
+        """The worth of every name written by user or agent, for statements that contain it."""
         return self._words.worths()
 
     @cached_property
     def likely_names(self) -> dict[str, float]:
-        """How likely every such name is to be needed again."""
+        """The likelihood that every such name is needed again."""
         return self._words.likely()
 
     @cached_property
@@ -141,18 +141,18 @@ class View:
         return self.originals.get(message.id, message)
 
     def kept_prefix(self, after: View) -> int:
-        """Return how many messages at the start another view shows as they are here."""
+        """Return the number of leading messages that are the same in another view."""
         return shared_length(self.messages, after.messages, is_)
 
     def after(self, edits: Sequence[Edit]) -> View:
-        """Return the view that edits would give; only changed messages are counted again."""
+        """Return the view after edits; only changed messages are counted again."""
         if not edits:
             return self
         known = dict(zip(map(id, self.messages), self.counts, strict=True))
         edited = apply(self.messages, edits)
         counts = tuple(known[id(m)] if id(m) in known else self.counter.message(m) for m in edited)
         after = replace(self, messages=edited, counts=counts, unread=following(self.unread, edits))
-        # What was said is the same, and has been read by now if anything needed it.
+        # The log is the same: reuse the properties already computed.
         after.__dict__.update({k: self.__dict__[k] for k in OF_LOG if k in self.__dict__})
         return after
 

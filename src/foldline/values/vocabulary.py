@@ -1,8 +1,8 @@
 """
-The vocabulary of a conversation: the names that user and agent wrote, kept up to date.
+The vocabulary of a conversation: the names that user and agent wrote, updated incrementally.
 
-What user or agent wrote matters; what only stood in the output of a tool mostly does not. So only
-words of people and models are indexed, which are a small part of a history.
+Names written by user or agent matter; names found only in tool outputs mostly do not. So only
+user and model text is indexed, which is a small part of a history.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from foldline.values.messages import Message, Text, ToolCall
 from foldline.values.protect import is_snapshot
 
 MAX_TEXT: Final = 500_000
-"""Characters of one text that are indexed."""
+"""Maximum number of indexed characters of one text."""
 
 MAX_USER: Final = 4_000
-"""Characters of a user's message that are indexed: what is longer was pasted."""
+"""Maximum number of indexed characters of a user message: longer text was pasted."""
 
 PROSE, REPEATED, WRITTEN, USER = 0.36, 0.3, 0.12, 0.17
 """
-What a name is worth that stands in the agent's prose, by how much that grows with the logarithm
-of how often, and what one is worth in call arguments only, or in the user's words besides.
+The worth of a name in the agent's prose, its growth with the logarithm of the number of mentions,
+the worth of a name found only in call arguments, and the extra worth of one in the user's words.
 """
 
 DEPTH: Final = 8
-"""How deep the arguments of a call are looked at."""
+"""Maximum depth to which call arguments are searched."""
 
 FADING: Final = 0.35
-"""Fraction of a conversation's steps in which a name that is not written again loses 1/e."""
+"""Decay constant of an unused name, as a fraction of the conversation's steps."""
 
 LASTING, REUSED = 0.35, 0.9
 """
-How likely a name is to be needed again, however old, beside one that was just written, and by how
-much that grows with the logarithm of how often it was written.
+Likelihood that a name is needed again at any age, relative to one just written, and its growth
+with the logarithm of the number of mentions.
 """
 
 NUMBER, ARGUMENT, UNANSWERED = 0.5, 0.8, 0.25
 """
-What is left of that for a number, of it for one that is not in the prose of the agent, and for a
-name of the user that is not in that prose, whether or not it stands in call arguments.
+Factors of that likelihood for a number, for a name that is not in the agent's prose, and for a
+user's name that is not in that prose, with or without a use in call arguments.
 """
 
 
@@ -57,10 +57,10 @@ _ESCAPED = lazy_pattern(r"\\[nrt](?![a-z0-9])")
 
 class Vocabulary:
     """
-    Names with where they were written.
+    Names with their mentions.
 
     ``prose`` counts the mentions in the agent's prose, ``uses`` the steps in which user or agent
-    wrote a name at all, and ``last`` is the latest of these. ``user`` are the user's names.
+    wrote a name, and ``last`` is the latest of these. ``user`` are the user's names.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Vocabulary:
         return vocabulary
 
     def add(self, message: Message) -> None:
-        """Take the next message into account."""
+        """Add the next message."""
         if message.role == "system":
             return
         self.steps += 1
@@ -109,7 +109,7 @@ class Vocabulary:
         return set(names)
 
     def worths(self) -> dict[str, float]:
-        """Return what every name adds to a statement that has it."""
+        """Return the worth of every name, for statements that contain it."""
         worths = dict.fromkeys(self.last, WRITTEN)
         for name, times in self.prose.items():
             worths[name] = PROSE * (1 + REPEATED * log(times))
@@ -118,7 +118,7 @@ class Vocabulary:
         return worths
 
     def likely(self) -> dict[str, float]:
-        """Return how likely every name is to be needed again, on a scale of its own."""
+        """Return the likelihood that every name is needed again, on its own scale."""
         fading = FADING * max(1, self.steps)
         unanswered = self.user - self.prose.keys()
         return {
@@ -131,7 +131,7 @@ class Vocabulary:
 
 
 def _find_names(text: str) -> Iterator[str]:
-    """Yield the names in a text; the letter of an escaped line feed is none of them."""
+    """Yield the names in a text, without the letter of an escaped line feed."""
     return mentions(blank_separators(_ESCAPED.sub("  ", text) if "\\" in text else text))
 
 
@@ -140,23 +140,23 @@ def _is_number(name: str) -> bool:
 
 
 def _strip_frames(text: str, role: str) -> str:
-    """Return a text without what a client put around the words of a user."""
+    """Return a text without the frames that a client added around the user's words."""
     if role != "user":
         return text
     return "\n".join(one.text for one in segments(text) if one.kind in ("words", "summary"))
 
 
 def _strip_handles(snapshot: str) -> str:
-    """Return what an earlier snapshot quotes, without its first line and its handles."""
+    """Return the quotes of an earlier snapshot, without its first line and its handles."""
     return _HANDLE.sub("", snapshot.partition("\n")[2])
 
 
 def _render_arguments(call: ToolCall) -> str:
     """
-    Return what a call was given.
+    Return the argument values of a call.
 
-    Texts are as they are meant, so that no tab becomes part of a name; the names of the tool and
-    of its arguments are no news.
+    Strings are unescaped, so that no tab becomes part of a name; the names of the tool and of its
+    arguments carry no information.
     """
     try:
         value = json.loads(call.arguments)

@@ -88,7 +88,7 @@ DAYS: dict[str, list[Call]] = {
 
 class Model:
     """
-    Answers from what a request shows: it goes on after the last call that is in it.
+    Answers from the content of a request: it continues after the last call in it.
 
     ``reached`` is called with the day and step before each answer, and may block.
     """
@@ -113,7 +113,7 @@ class Model:
         return Call(call.name, call.arguments, id=f"{day}-{step}-{mark}x")
 
     def _standing(self, request: ReceivedRequest) -> tuple[str, int, bool]:
-        """Return the day, the next step, and whether it is made again."""
+        """Return the day, the next step, and True if it is repeated."""
         asked = [day for day in QUESTIONS if QUESTIONS[day] in request.text]
         day = asked[-1]
         ids = [call.id for message in request.transcript.messages for call in message.calls]
@@ -138,7 +138,7 @@ class Model:
 
 
 def command(root: Path, home: Path, url: str, *words: str) -> subprocess.Popen[str]:
-    """Start ``foldline maintain`` in a process of its own."""
+    """Start ``foldline maintain`` in a separate process."""
     environ = os.environ | {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "any"}
     line = [sys.executable, "-m", "foldline", "maintain", str(root), *words, "--json"]
     line += ["--model", "openai:scripted", "--window", "24000", "--home", str(home)]

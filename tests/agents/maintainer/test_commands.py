@@ -56,12 +56,12 @@ def test_hooks_of_the_codebase_are_not_run(repository):
     assert not (repository.root / "ran").exists()
 
 
-def test_what_git_leaves_out_is_told(repository):
+def test_files_that_git_ignores_are_detected(repository):
     assert repository.ignores("secret.txt")
     assert not repository.ignores("app/orders.py")
 
 
-def test_without_a_commit_there_is_no_way_back(tmp_path):
+def test_without_a_commit_git_is_an_error(tmp_path):
     with pytest.raises(InputError, match="no commit"):
         Git(tmp_path).head()
     git(tmp_path, "init", "-q")
@@ -89,7 +89,7 @@ def test_it_is_run_in_its_folder_without_a_shell(tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_what_takes_too_long_is_stopped_with_all_that_it_started(tmp_path):
+def test_a_check_that_times_out_is_stopped_with_its_children(tmp_path):
     code = "import subprocess, sys; subprocess.run([sys.executable, '-c', "
     code += "'import time; time.sleep(60)'])"
     begun = time.monotonic()
@@ -106,6 +106,6 @@ def test_a_program_that_is_not_there_fails(tmp_path):
 
 
 @pytest.mark.parametrize("line", ["", "  ", "make 'x"])
-def test_what_cannot_be_read_is_refused(line):
+def test_an_invalid_command_line_is_refused(line):
     with pytest.raises(InputError):
         parse_checks([line])

@@ -1,4 +1,4 @@
-"""The example and the page, as a user meets them."""
+"""The example and the documentation page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_the_example_plans_by_the_note_of_another_day_and_notices_the_change():
     line = [sys.executable, str(ROOT / "examples" / "maintain.py")]
     ran = subprocess.run(line, capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0, ran.stderr
-    assert "app/price.py:2 was changed since" in ran.stdout
+    assert "app/price.py:2 has changed since" in ran.stdout
     assert "Its place changed: look again first." in ran.stdout
     assert ran.stdout.endswith("cited: 1 note\n")
 

@@ -42,7 +42,7 @@ def test_novelty_is_the_share_of_lines_that_were_not_seen():
 
 
 @pytest.mark.requirement("E5.2")
-def test_it_stops_for_want_of_news_or_of_tokens_and_not_before():
+def test_it_stops_without_novelty_or_tokens_and_not_before():
     budget = ExplorationBudget(tokens=1_000, window=3, novelty=0.2)
     trail = Trail()
     for n in range(3):
@@ -50,9 +50,9 @@ def test_it_stops_for_want_of_news_or_of_tokens_and_not_before():
     assert stop_reason(trail, budget) == ""
     for _ in range(3):
         trail = look(trail, "a.py", "line 1")
-    assert "brought 0% new" in stop_reason(trail, budget)
-    assert "used up" in stop_reason(look(Trail(), "b", "word " * 2_000), budget)
-    assert "Stop looking" in describe_exploration(SURVEY, trail, budget)
+    assert "only 0% of the last" in stop_reason(trail, budget)
+    assert "are used" in stop_reason(look(Trail(), "b", "word " * 2_000), budget)
+    assert "Stop exploring" in describe_exploration(SURVEY, trail, budget)
 
 
 @pytest.mark.requirement("E5.2")
@@ -70,13 +70,13 @@ def test_the_next_probe_is_hot_unread_and_about_the_question():
     )
 
 
-def test_where_nothing_is_left_it_says_so():
-    assert "Nothing is left" in describe_exploration(
+def test_with_no_file_left_it_concludes():
+    assert "No promising file is left" in describe_exploration(
         CodebaseSurvey("/x"), Trail(), ExplorationBudget()
     )
 
 
-def test_paths_in_commands_count_as_looked_at():
+def test_paths_in_commands_count_as_read():
     trail = Trail().after("terminal", {"command": "sed -n 1,9p app/orders.py | head"}, "x")
     assert trail.files == {"app/orders.py"}
 
@@ -90,7 +90,7 @@ def test_paths_in_commands_are_found_in_linear_time(piece):
 
 
 @pytest.mark.parametrize("wrong", [{"tokens": 0}, {"window": 0}, {"novelty": 2.0}])
-def test_a_budget_that_makes_no_sense_is_refused(wrong):
+def test_an_invalid_budget_is_refused(wrong):
     with pytest.raises(BudgetError):
         ExplorationBudget(**wrong)
 

@@ -1,4 +1,4 @@
-"""Notes, memory and codebase: one way in, no fact twice, and no stale fact unmarked."""
+"""Notes, memory and codebase: no duplicate facts, and no stale fact unmarked."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_same_thing_is_kept_once_and_news_about_it_update_it(known):
 
 
 @pytest.mark.requirement("E4.1")
-def test_what_the_files_say_themselves_leaves_only_a_pointer(known):
+def test_a_fact_in_the_files_is_stored_as_a_pointer_only(known):
     kept = known.keep(piece(authority="workspace"))
     assert (kept.status, kept.layer) == ("not kept", "terminal")
     assert kept.source.startswith("a.py:1@")
@@ -54,7 +54,7 @@ def test_what_the_files_say_themselves_leaves_only_a_pointer(known):
 
 
 @pytest.mark.requirement("E4.1")
-def test_a_note_whose_place_changed_is_marked_wherever_it_is_shown(known):
+def test_a_note_whose_source_changed_is_marked_everywhere(known):
     kept = known.keep(piece(tags=("agent",)))
     known.keep(piece("Name is odd", source="a.py:2", volatility="work"))
     assert known.conflicts() == ()
@@ -62,7 +62,7 @@ def test_a_note_whose_place_changed_is_marked_wherever_it_is_shown(known):
     kinds = {one.kind: one for one in known.conflicts()}
     assert kinds["changed"].ids == (kept.id,)
     assert kinds["changed"].right == "workspace"
-    assert "not there any more" in kinds["gone"].why
+    assert "no longer exists" in kinds["gone"].why
     assert "look again" in known.packets("rate fixed")[0].content
     assert any("look again" in row.get("attention", "") for row in known.look_up("rate"))
 
@@ -96,7 +96,7 @@ def test_a_memory_that_repeats_a_note_is_named(known):
     "wrong",
     [{"title": " "}, {"content": ""}, {"type": "poem"}, {"source": "b.py"}, {"source": "../a"}],
 )
-def test_what_makes_no_sense_is_refused_and_nothing_is_kept(known, wrong):
+def test_an_invalid_fact_is_refused_and_nothing_is_stored(known, wrong):
     with pytest.raises(InputError):
         known.keep(piece(**wrong))
     assert known.all_notes() == ()
@@ -135,7 +135,7 @@ def test_the_rule_is_total_and_is_the_table_that_is_documented():
 
 
 @pytest.mark.requirement("E4.1")
-def test_what_the_workspace_says_is_never_copied_and_what_lasts_is_a_note():
+def test_workspace_facts_are_never_copied_and_lasting_facts_become_notes():
     assert all(route("workspace", one) == StorageRoute("terminal") for one in VOLATILITIES)
     assert route("person", "lasting") == StorageRoute("notes", level="project")
     assert route("agent", "lasting") == StorageRoute("notes", level="task")

@@ -1,4 +1,4 @@
-"""The maintainer as a program uses it: the calls of the book, and what they promise."""
+"""The public interface of the maintainer: the reference calls and their guarantees."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def bare(tmp_path):
 
 
 @pytest.mark.requirement("T15")
-def test_the_calls_of_the_book_run_as_they_are_written(tmp_path, monkeypatch):
+def test_the_reference_calls_run_unchanged(tmp_path, monkeypatch):
     monkeypatch.setenv("FOLDLINE_HOME", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
     codebase(tmp_path)
@@ -41,7 +41,7 @@ def test_the_calls_of_the_book_run_as_they_are_written(tmp_path, monkeypatch):
         assert maintainer.analyze() == "There is a bug."
         assert maintainer.plan_next_steps() == "First the models."
         assert "orders.py" in maintainer.execute_command("ls app")
-        # That an answer speaks of a bug makes no note: only a call does.
+        # Mentioning a bug in an answer creates no note: only a call does.
         assert maintainer.get_stats()["notes"]["total_notes"] == 0
         maintainer.create_note(
             title="本周重构计划 - Week 1",
@@ -63,13 +63,13 @@ def test_the_calls_of_the_book_run_as_they_are_written(tmp_path, monkeypatch):
     assert json.loads(Path(report["report_file"]).read_text("utf-8"))["notes"] == summary
     assert "本周重构计划" in Path(report["report_page"]).read_text("utf-8")
     assert server.violations == () == server.errors
-    # Nothing is written into the codebase, or beside it.
+    # Nothing is written to the codebase, or beside it.
     assert git(tmp_path / "shop", "status", "--porcelain", "--ignored") == ""
 
 
 @pytest.mark.requirement("T15")
 @pytest.mark.parametrize("wire", FORMATS)
-def test_it_looks_records_and_answers_on_every_wire(tmp_path, wire):
+def test_it_explores_records_and_answers_in_every_dialect(tmp_path, wire):
     script = [
         Answer("", (Call("terminal", {"command": "grep -n TODO app/orders.py"}),)),
         Call("read_file", {"path": "app/orders.py"}),
@@ -90,7 +90,7 @@ def test_it_looks_records_and_answers_on_every_wire(tmp_path, wire):
     assert stats["activity"]["commands_executed"] == 1
     assert stats["exploration"]["files"] == 1
     assert stats["conversation"]["calls"] == {"terminal": 1, "read_file": 1, "record": 1}
-    # The question comes with what was counted, and later with what was noted.
+    # The question comes with the survey, and later with notes.
     assert "Mode: analyze" in server.requests[0].last
     assert "above all money" in server.requests[0].last
     assert "app/orders.py" in server.requests[0].last
@@ -98,7 +98,7 @@ def test_it_looks_records_and_answers_on_every_wire(tmp_path, wire):
 
 
 @pytest.mark.requirement("T15")
-def test_each_mode_brings_what_it_needs(tmp_path):
+def test_each_mode_has_its_context(tmp_path):
     with maintaining(tmp_path, ["a", "b", "c", "d"]) as (one, server):
         one.create_note("Order of work", "First orders.", "task_state")
         for mode in ("auto", "explore", "analyze", "plan"):
@@ -114,7 +114,7 @@ def test_each_mode_brings_what_it_needs(tmp_path):
 
 
 @pytest.mark.requirement("E4.2")
-def test_a_broken_run_is_resumed_after_a_check_of_the_world(tmp_path):
+def test_an_interrupted_run_is_resumed_after_a_state_check(tmp_path):
     script = [Call("read_file", {"path": "app/orders.py"}), Status(401), "Done."]
     with maintaining(tmp_path, script) as (one, server):
         one.create_note("Total is a loop", "See there.", source="app/orders.py:1-3")
@@ -127,15 +127,15 @@ def test_a_broken_run_is_resumed_after_a_check_of_the_world(tmp_path):
     assert found.unfinished
     assert found.must_plan_again
     assert ("app/orders.py", "changed") in found.changes.files
-    assert any("not there any more" in line for line in found.lines())
+    assert any("no longer exists" in line for line in found.lines())
     assert said == "Done."
     assert "app/orders.py (changed)" in server.requests[2].text
-    # What was looked at before counts on.
+    # Earlier looks still count.
     assert one.watch.trail.files == {"app/orders.py"}
 
 
 @pytest.mark.requirement("T15")
-def test_without_a_model_it_says_what_can_be_counted_and_what_a_model_would_add(bare):
+def test_without_a_model_it_reports_the_survey_and_what_a_model_would_add(bare):
     explored, analyzed = bare.explore(), bare.analyze()
     assert explored.status == "without a model"
     assert "6 text files" in explored
@@ -152,7 +152,7 @@ def test_without_a_model_it_says_what_can_be_counted_and_what_a_model_would_add(
 
 
 @pytest.mark.requirement("E5.2")
-def test_a_model_that_looks_for_too_long_is_told_to_conclude(tmp_path):
+def test_a_model_that_explores_too_long_is_instructed_to_conclude(tmp_path):
     look = Call("read_file", {"path": "app/users.py"})
     with maintaining(tmp_path, [look, look, "Ok."], budget=ExplorationBudget(tokens=20)) as (
         one,
@@ -160,10 +160,10 @@ def test_a_model_that_looks_for_too_long_is_told_to_conclude(tmp_path):
     ):
         one.explore()
     assert "Conclude" not in server.requests[0].last.split("read_file")[0]
-    assert "tokens for looking around are used up" in server.requests[1].last
+    assert "tokens for exploring are used" in server.requests[1].last
 
 
-def test_limits_hold_and_the_answer_says_so(tmp_path):
+def test_limits_hold_and_the_answer_reports_them(tmp_path):
     look = Call("read_file", {"path": "app/users.py"})
     with maintaining(tmp_path, [look] * 3, limits=AgentLimits(steps=2)) as (one, _):
         said = one.explore()
@@ -176,7 +176,7 @@ def test_commands_that_do_more_than_read_are_refused_without_a_person(bare):
     assert (bare.root.path / "app/orders.py").read_text() == f"{ORDERS}\n"
 
 
-def test_a_piece_goes_where_the_rule_says(bare):
+def test_a_fact_is_stored_by_the_routing_rule(bare):
     assert bare.keep(KnowledgeRecord("t", "c", volatility="work")).layer == "memory"
     assert bare.keep(KnowledgeRecord("t", "c", authority="workspace")).layer == "terminal"
     assert bare.keep(KnowledgeRecord("t", "c")).layer == "notes"
@@ -191,7 +191,7 @@ def test_wrong_arguments_are_named(tmp_path, bare):
     ):
         with pytest.raises(error):
             CodebaseMaintainer(*arguments, home=tmp_path / "other")
-    with pytest.raises(InputError, match="lies in the codebase"):
+    with pytest.raises(InputError, match="is inside the codebase"):
         CodebaseMaintainer("shop", root, home=root / ".foldline")
     with pytest.raises(BudgetError):
         bare.run("What?", "sing")
@@ -199,7 +199,7 @@ def test_wrong_arguments_are_named(tmp_path, bare):
         bare.run("  ")
 
 
-def test_what_stands_in_a_note_is_text_on_the_page_of_the_report(tmp_path):
+def test_note_content_is_escaped_on_the_report_page(tmp_path):
     with maintaining(tmp_path) as (one, _):
         one.create_note("<b>bold</b> [here](http://away) `x` *y*", "Why.")
         page = Path(one.generate_report()["report_page"]).read_text("utf-8")

@@ -1,4 +1,4 @@
-"""What the bench of the maintainer shows: where reading on demand wins, and where it does not."""
+"""The benchmark of the maintainer: where reading on demand wins, and where it does not."""
 
 from __future__ import annotations
 

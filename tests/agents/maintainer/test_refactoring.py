@@ -1,4 +1,4 @@
-"""The refactoring assistant: every step is committed, or leaves nothing behind."""
+"""The refactoring assistant: every step is committed or completely undone."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_step_that_passes_its_checks_is_one_commit_and_a_done_task(tmp_path):
 
 
 @pytest.mark.requirement("E3.3")
-def test_a_failed_check_is_told_to_the_model_and_mended(tmp_path):
+def test_a_failed_check_is_reported_to_the_model_and_repaired(tmp_path):
     script = [read(), edit(BAD), "Done.", edit(MEND), "Mended."]
     with refactoring(tmp_path, script) as (helper, _, server):
         (step,) = helper.plan("Floats", STEPS[:1])
@@ -88,16 +88,16 @@ def test_a_step_that_keeps_failing_is_put_back_and_noted_and_stops_the_plan(tmp_
         before = git(root, "rev-parse", "HEAD")
         (outcome,) = helper.run()
         notes = one.note_tool.notes
-        standings = notes.tasks.graph().standings
+        states = notes.tasks.graph().states
         blockers = [note.title for note in notes.list(type="blocker")]
     assert outcome.status == "undone"
     assert "looked at" in outcome.why
     assert git(root, "status", "--porcelain") == ""
     assert git(root, "rev-parse", "HEAD") == before
     assert not (root / "app/money.py").exists()
-    assert (standings[first].state, standings[second].state) == ("failed", "blocked")
+    assert (states[first].state, states[second].state) == ("failed", "blocked")
     assert blockers == ["Step failed: Count in floats"]
-    # What was undone is not lost.
+    # The undone changes are kept.
     patch = next((tmp_path / "home/undone").iterdir()).read_text()
     assert "+    BROKEN = 0" in patch
     assert "app/money.py" in patch
@@ -106,7 +106,7 @@ def test_a_step_that_keeps_failing_is_put_back_and_noted_and_stops_the_plan(tmp_
 
 @pytest.mark.requirement("E3.3")
 @pytest.mark.parametrize("ask", [None, lambda _: False])
-def test_without_a_yes_nothing_is_edited(tmp_path, ask):
+def test_without_approval_nothing_is_edited(tmp_path, ask):
     script = [read(), edit(GOOD), "I was not allowed to."]
     with refactoring(tmp_path, script, ask) as (helper, _one, _server):
         helper.plan("Floats", STEPS[:1])
@@ -117,7 +117,7 @@ def test_without_a_yes_nothing_is_edited(tmp_path, ask):
 
 
 @pytest.mark.requirement("E3.3")
-def test_the_difference_is_shown_to_its_last_character(tmp_path):
+def test_the_diff_is_shown_completely(tmp_path):
     seen, hidden = [], "out = 0" + 500 * " " + "; print('hidden')"
     given = GOOD | {"new_string": f"    {hidden}\n    # a\x0bb\n"}
     script = [read(), edit(given), "No."]
@@ -129,14 +129,14 @@ def test_the_difference_is_shown_to_its_last_character(tmp_path):
 
 
 @pytest.mark.requirement("E3.3")
-def test_a_difference_that_nobody_reads_to_its_end_is_refused(tmp_path):
+def test_a_diff_too_long_to_review_is_refused(tmp_path):
     seen, new = [], "x = 1\n" * 4_000 + "print('hidden')\n"
     script = [read(), edit(NEW | {"new_string": new}), "No."]
     with refactoring(tmp_path, script, lambda r: seen.append(r) or True) as (helper, _, server):
         helper.plan("Floats", STEPS[:1])
         assert [outcome.status for outcome in helper.run()] == ["undone"]
     assert seen == []
-    assert "too long to be shown" in server.requests[2].text
+    assert "too long for a person" in server.requests[2].text
     assert not (tmp_path / "shop/app/money.py").exists()
 
 
@@ -152,7 +152,7 @@ def test_a_file_that_changed_while_the_person_decided_is_not_overwritten(tmp_pat
     with refactoring(tmp_path, script, ask, attempts=1) as (helper, _, server):
         helper.plan("Floats", STEPS[:1])
         list(helper.run())
-    assert "changed by somebody else" in server.requests[2].text
+    assert "changed by another writer" in server.requests[2].text
     assert path.read_text() == "mine\n"
     assert [one.state for one in helper.progress()] == ["undone"]
 
@@ -180,14 +180,14 @@ def test_a_codebase_that_differs_from_its_commit_is_not_touched(tmp_path):
     assert server.requests == ()
 
 
-def test_what_git_does_not_keep_is_not_edited(tmp_path):
+def test_untracked_files_are_not_edited(tmp_path):
     root = codebase(tmp_path)
     (root / "secret.txt").write_text("out = 0\n")
     given = {"path": "secret.txt", "old_string": "out = 0", "new_string": "out = 1"}
     with refactoring(tmp_path, [read("secret.txt"), edit(given), "No."]) as (helper, _, server):
         helper.plan("Floats", STEPS[:1])
         assert [outcome.status for outcome in helper.run()] == ["undone"]
-    assert "could not be put back" in server.requests[2].text
+    assert "could not be restored" in server.requests[2].text
     assert (root / "secret.txt").read_text() == "out = 0\n"
 
 
@@ -259,7 +259,7 @@ def test_a_commit_that_was_made_before_the_process_died_counts(tmp_path, monkeyp
     script = [read(), edit(GOOD), "Done."]
     with refactoring(tmp_path, script) as (helper, one, _):
         (step,) = helper.plan("Floats", STEPS[:1])
-        # It dies between the commit and the line that says so, and cannot even put back.
+        # It dies between the commit and its log entry, and cannot even restore files.
         with monkeypatch.context() as patch:
             patch.setattr(StepLog, "add", _but(StepLog.add, "pass", dies))
             patch.setattr(RefactoringAssistant, "_undo", dies)

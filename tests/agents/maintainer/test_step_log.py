@@ -34,7 +34,7 @@ def test_a_step_ends_done_or_undone_and_nothing_else_moves_it():
     ("state", "event"),
     [("planned", "pass"), ("done", "undo"), ("editing", "pass"), ("undone", "edit")],
 )
-def test_what_does_not_happen_is_refused(state, event):
+def test_an_impossible_event_is_refused(state, event):
     with pytest.raises(InputError, match="cannot"):
         next_state(state, event)
 
@@ -54,7 +54,7 @@ def test_the_state_after_a_restart_is_the_state_before(tmp_path):
     assert again.of("never").state == "planned"
 
 
-def test_what_does_not_happen_is_not_written(tmp_path):
+def test_an_impossible_event_is_not_logged(tmp_path):
     log = StepLog(tmp_path / "log")
     with pytest.raises(InputError):
         log.add("a", "pass", commit="c")

@@ -40,7 +40,7 @@ def test_a_folder_inside_a_repository_has_its_own_history(tmp_path):
     assert {spot.path: spot.commits for spot in found.spots} == {"orders.py": 2, "users.py": 1}
 
 
-def test_without_git_it_goes_by_size_and_says_so(tmp_path):
+def test_without_git_it_ranks_by_size_and_reports_that(tmp_path):
     (tmp_path / "a.py").write_text("x = 1\n" * 30)
     found = survey_codebase(tmp_path)
     assert found.spots[0].score == 1.0
@@ -48,7 +48,7 @@ def test_without_git_it_goes_by_size_and_says_so(tmp_path):
     assert "## Largest files" in render_survey(found)
 
 
-def test_without_lizard_it_says_how_to_get_it(tmp_path, monkeypatch):
+def test_without_lizard_the_error_says_how_to_install_it(tmp_path, monkeypatch):
     real = builtins.__import__
 
     def missing(name, *rest):
@@ -84,17 +84,17 @@ def test_a_link_to_a_name_that_no_file_can_have_breaks_no_survey(tmp_path):
     assert survey_codebase(tmp_path).hashes == {"a.py": sha256(b"x = 1\n").hexdigest()}
 
 
-def test_functions_are_said_before_what_was_left_for_later(tmp_path):
+def test_functions_are_listed_before_todo_comments(tmp_path):
     text = render_survey(survey_codebase(codebase(tmp_path)))
     headings = [line[3:] for line in text.splitlines() if line.startswith("## ")]
     assert headings == ["Structure", "Hot spots", "Complex functions", "Left for later", "Tests"]
 
 
-def test_names_that_would_command_a_terminal_are_spelled_out(tmp_path):
+def test_control_characters_in_names_are_escaped(tmp_path):
     (tmp_path / "a\x1b[2J|b.py").write_text("x = 1  # TODO \x1b]0;you\x07 were here\n" * 25)
     text = render_survey(survey_codebase(tmp_path))
     assert "\x1b" not in text
-    assert "a" in text
+    assert "text files" in text
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_names_that_would_command_a_terminal_are_spelled_out(tmp_path):
         ("py", "", False),
     ],
 )
-def test_a_name_tells_the_language(path, name, code):
+def test_the_name_decides_the_language(path, name, code):
     assert (language(path), is_code(path)) == (name, code)
 
 
@@ -131,7 +131,7 @@ def test_a_name_tells_a_test(path, test):
     assert is_test(path) is test
 
 
-def test_what_git_says_is_read_and_nothing_else_of_it():
+def test_only_valid_lines_of_the_git_log_are_read():
     found = parse_log("commit abc1234 1700000000 Ann\n3\t1\ta.py\n-\t-\timg.png\nnonsense\n")
     assert (found.seen, found.newest) == (1, 1_700_000_000)
     assert found.commits == {"a.py": 1, "img.png": 1}

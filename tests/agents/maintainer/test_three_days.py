@@ -1,4 +1,4 @@
-"""Three days, five processes, two of them killed, and a window that is crossed again and again."""
+"""Three days, five processes, two of them killed, and a window that is exceeded repeatedly."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_three_days_with_two_kills_and_a_crossed_window_lose_no_note_and_send_no
         kill(child)
         assert ended(start("--resume"))["answer"]["status"] == "done"
 
-        # Somebody mends the line before day three.
+        # The line is repaired before day three.
         (root / "app" / "price.py").write_text("def price(total, rebate):\n    return total\n")
         last = ended(start(QUESTIONS["plan"], "--mode", "plan"))
 
@@ -61,20 +61,20 @@ def test_three_days_with_two_kills_and_a_crossed_window_lose_no_note_and_send_no
         calls = [call.id for message in session.messages for call in message.calls]
         results = [one.call_id for message in session.messages for one in message.results]
     assert len(compacted) >= 4
-    # The window was crossed again and again, also the one that only the server knew of.
+    # The window was exceeded repeatedly, including the one known only to the server.
     assert len(refused) >= 2
-    # Every call has exactly one result, in whichever process it was made.
+    # Every call has exactly one result, in any process.
     assert sorted(calls) == sorted(results)
     assert len(set(calls)) == len(calls)
 
-    # No note is lost, none stands twice, and the plan cites day one.
+    # No note is lost or duplicated, and the plan cites day one.
     notes = Notes.open(home / "notes").list()
     assert len({note.title for note in notes}) == len(notes) == 4
     assert {note.id for note in notes} >= set(first.values())
     assert set(first.values()) <= set(last["answer"]["notes"])
     plan = next(note for note in notes if note.type == "task_state")
     assert all(one in plan.content for one in first.values())
-    # The note about the line that was mended is marked; the others are not.
+    # The note about the repaired line is marked; the others are not.
     assert model.stale == ["A rebate above 1 makes the price negative"]
     assert last["report"]["conflicts"][0]["right"] == "workspace"
     assert next(n for n in notes if n.title == "Rebates are a fraction").level == "project"

@@ -41,7 +41,7 @@ def git(root: Path, *words: str) -> str:
 
 
 def codebase(folder: Path) -> Path:
-    """Make the codebase, for a test that looks at it with commands."""
+    """Create the codebase, for a test that reads it with commands."""
     requires_confinement()
     root = folder / "shop"
     for path, text in {

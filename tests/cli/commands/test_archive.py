@@ -49,7 +49,7 @@ def test_an_archive_is_encrypted_and_its_key_changed_by_copying_it(place, tmp_pa
     assert "all of it readable" in foldline("archive", "check", tmp_path / "plain.db").stderr
 
 
-def test_damage_is_named_and_told_by_the_exit_code(place):
+def test_damage_is_named_and_sets_the_exit_code(place):
     with sqlite3.connect(place) as connection:
         connection.execute("UPDATE blobs SET data = zeroblob(3)")
     connection.close()

@@ -1,4 +1,4 @@
-"""``foldline bench`` measures sessions of the user, and answers ugly input with a sentence."""
+"""``foldline bench`` measures the user's sessions, and reports invalid input in a sentence."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_json_is_one_object_with_sections(long: Path) -> None:
     assert [row[0] for row in rows] == ["Foldline clear", "clear tool results", "trim to the tail"]
 
 
-def test_several_policies_stand_side_by_side_and_each_once(long: Path) -> None:
+def test_several_policies_are_compared_and_each_once(long: Path) -> None:
     words = ("--policy", "default", "--policy", "window", "--policy", "default")
     shown = foldline("bench", long, "--budgets", "10%,10%", *words).stdout
     assert shown.index("Foldline default") < shown.index("Foldline window")
@@ -58,7 +58,7 @@ def test_a_report_has_a_page_and_plots(long: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "kept.svg").is_file()
 
 
-def test_without_a_place_the_sessions_of_agents_are_measured(
+def test_without_arguments_the_sessions_of_agents_are_measured(
     long: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "pi" / "sessions"
@@ -68,7 +68,7 @@ def test_without_a_place_the_sessions_of_agents_are_measured(
     assert foldline("bench", "--budgets", "10%").exit_code == 0
 
 
-def test_what_cannot_be_measured_is_told_and_the_rest_goes_on(long: Path) -> None:
+def test_unmeasurable_sessions_are_reported_and_the_rest_continues(long: Path) -> None:
     folder = long.parent
     (folder / "broken.json").write_text('{"messages": [{"role"')
     (folder / "other.json").write_text('{"name": "package"}')
@@ -76,7 +76,7 @@ def test_what_cannot_be_measured_is_told_and_the_rest_goes_on(long: Path) -> Non
     (folder / "empty.jsonl").touch()
     done = foldline("bench", folder, "--budgets", "10%")
     assert done.exit_code == 0
-    assert "1 session too small to say much." in done.stderr
+    assert "1 session too small to be meaningful." in done.stderr
     assert "held no conversation" in done.stderr
     assert "Foldline default" in done.stdout
 
@@ -89,15 +89,15 @@ def test_what_cannot_be_measured_is_told_and_the_rest_goes_on(long: Path) -> Non
         (("{short}",), 3, "No session is long enough to be measured in"),
         (("{broken}",), 3, "No session could be measured"),
         ((), 3, "No session was found in the places where agents keep theirs"),
-        (("{long}", "--budgets", "lots"), 2, "is no amount"),
+        (("{long}", "--budgets", "lots"), 2, "is not an amount"),
         (("{long}", "--budgets", ","), 2, "give 1 to 12 budgets"),
         (("{long}", "--policy", "defualt"), 2, "Did you mean 'default'"),
         (("{long}", "--model", "nobody-knows"), 2, "price of 'nobody-knows' is not known"),
-        (("{long}", "--window", "12"), 2, "No agent works in a window of 12 tokens"),
-        (("{long}", "-o", "{short}"), 2, "is no folder"),
+        (("{long}", "--window", "12"), 2, "A window of 12 tokens is too small for any agent"),
+        (("{long}", "-o", "{short}"), 2, "is not a folder"),
     ],
 )
-def test_what_makes_no_sense_is_one_sentence_and_an_exit_code(
+def test_invalid_options_give_one_sentence_and_an_exit_code(
     long: Path, tmp_path: Path, words: tuple[str, ...], code: int, said: str
 ) -> None:
     places = {
@@ -116,14 +116,14 @@ def test_what_makes_no_sense_is_one_sentence_and_an_exit_code(
     assert "Traceback" not in done.stderr
 
 
-def test_a_report_that_cannot_be_written_is_told(long: Path, tmp_path: Path) -> None:
+def test_an_unwritable_report_is_reported(long: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = foldline("bench", long, "--budgets", "10%", "-o", tmp_path / "file" / "deeper")
     assert done.exit_code == 2
     assert "cannot be written" in done.stderr
 
 
-def test_when_the_time_is_over_the_rest_is_named(
+def test_after_the_time_limit_the_rest_is_reported(
     long: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     second = long.with_name("second.json")

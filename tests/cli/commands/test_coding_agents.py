@@ -22,7 +22,7 @@ MCP = ("/usr/bin/python", "-m", "foldline", "mcp", "--archive", '/kept/a "b".db'
 
 
 def codex_settings(arguments: tuple[str, ...]) -> dict[str, Any]:
-    """Read what stands behind each ``-c`` as Codex does: a path of keys, and TOML."""
+    """Parse the value after each ``-c`` as Codex does: a path of keys, and TOML."""
     assert arguments[::2] == ("-c",) * (len(arguments) // 2)
     return tomllib.loads("\n".join(arguments[1::2]))
 
@@ -58,20 +58,20 @@ def test_opencode_keeps_the_settings_of_the_user() -> None:
     assert tuple(read["mcp"]["foldline"]["command"]) == MCP
 
 
-def test_settings_of_opencode_that_are_no_json_are_told() -> None:
-    with pytest.raises(InputError, match="no JSON"):
+def test_malformed_opencode_settings_are_reported() -> None:
+    with pytest.raises(InputError, match="not JSON"):
         CLIENTS["opencode"].setup({"openai": "http://x"}, (), {OPENCODE: "{"})
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_without_the_server_nothing_of_it_is_said(name: str) -> None:
+def test_without_the_server_package_the_agent_gets_no_mcp_server(name: str) -> None:
     client = CLIENTS[name]
     bases = dict.fromkeys(client.providers({"OPENAI_API_KEY": "k"}), "http://127.0.0.1:9")
     setup = client.setup(bases, (), {})
     assert "mcp" not in str(setup)
 
 
-def test_an_address_that_claude_was_given_is_where_its_requests_go() -> None:
+def test_requests_of_claude_go_to_its_configured_address() -> None:
     env = {"ANTHROPIC_BASE_URL": "https://gateway.example/anthropic"}
     assert CLIENTS["claude"].providers(env) == {"anthropic": env["ANTHROPIC_BASE_URL"]}
     assert CLIENTS["claude"].providers({}) == {"anthropic": "https://api.anthropic.com"}
@@ -81,7 +81,7 @@ def test_an_address_that_claude_was_given_is_where_its_requests_go() -> None:
     ("said", "address"),
     [("Logged in using ChatGPT", CHATGPT), ("Not logged in", "https://api.openai.com/v1")],
 )
-def test_codex_itself_says_how_it_is_logged_in(
+def test_the_login_status_comes_from_codex_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, address: str
 ) -> None:
     program = tmp_path / "codex"
@@ -102,7 +102,7 @@ def test_codex_itself_says_how_it_is_logged_in(
         ("http://[::1]:80/a/b", ("http://[::1]:80", "/a/b")),
     ],
 )
-def test_an_address_is_what_the_proxy_stands_for_and_a_path(
+def test_an_address_is_split_into_an_origin_and_a_path(
     address: str, parts: tuple[str, str]
 ) -> None:
     assert split_address(address) == parts
@@ -120,14 +120,14 @@ def test_an_address_is_what_the_proxy_stands_for_and_a_path(
         "http://h:0",
     ],
 )
-def test_what_is_no_address_is_refused_and_not_repeated(address: str) -> None:
+def test_an_invalid_address_is_refused_and_not_repeated(address: str) -> None:
     with pytest.raises(InputError) as caught:
         split_address(address)
     assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_what_is_shown_can_be_pasted_into_a_shell(
+def test_printed_commands_can_be_pasted_into_a_shell(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(OPENCODE, raising=False)

@@ -36,7 +36,7 @@ def test_the_result_goes_to_stdout_fits_and_is_valid(session: Path) -> None:
     assert digest(session) == before
 
 
-def test_a_share_is_of_what_the_input_takes(session: Path) -> None:
+def test_a_share_is_relative_to_the_size_of_the_input(session: Path) -> None:
     done = foldline("compact", session, "--budget", "25%", "-q")
     assert count(json.loads(done.stdout)) <= count(conversation()) * 0.25
     assert done.stderr == ""
@@ -58,7 +58,7 @@ def test_a_window_that_is_not_full_changes_nothing(session: Path) -> None:
     assert "below the trigger" in done.stderr
 
 
-def test_force_compacts_what_is_not_due(session: Path) -> None:
+def test_force_compacts_even_if_not_due(session: Path) -> None:
     for words in (["--force"], ["--force", "--window", "200k"]):
         done = foldline("compact", session, *words)
         messages = json.loads(done.stdout)
@@ -72,7 +72,7 @@ def test_force_leaves_an_explicit_budget_as_it_is(session: Path) -> None:
     assert done.stdout_bytes == session.read_bytes()
 
 
-def test_what_cannot_fit_says_what_would_and_writes_nothing(session: Path, tmp_path: Path) -> None:
+def test_too_small_a_budget_suggests_a_larger_one(session: Path, tmp_path: Path) -> None:
     out, receipt = tmp_path / "out.json", tmp_path / "receipt.json"
     words = ("compact", session, "-o", out, "--receipt", receipt, "--budget")
     done = foldline(*words, 5)
@@ -85,7 +85,7 @@ def test_what_cannot_fit_says_what_would_and_writes_nothing(session: Path, tmp_p
     assert count(json.loads(out.read_text())) <= int(needed.replace(",", ""))
 
 
-def test_the_budget_that_is_named_does_even_where_more_room_lets_more_stay(tmp_path: Path) -> None:
+def test_the_suggested_budget_suffices_even_if_more_room_lets_more_stay(tmp_path: Path) -> None:
     text = "\n".join(f"line {n} value_{n * 7} of module_{n}" for n in range(120))
     call = {"name": "write", "arguments": json.dumps({"path": "a.py", "content": text})}
     running = {
@@ -102,12 +102,12 @@ def test_the_budget_that_is_named_does_even_where_more_room_lets_more_stay(tmp_p
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "Say how small"),
-        (["--policy", "magic"], "Say how small"),
+        ([], "Give a target size"),
+        (["--policy", "magic"], "Give a target size"),
         (["--budget", "9", "--window", "9"], "not both"),
         (["--budget", "0"], "leaves no room"),
         (["--budget", "-3"], "leaves no room"),
-        (["--budget", "lots"], "is no amount"),
+        (["--budget", "lots"], "is not an amount"),
         (["--budget", "9k", "--policy", "magic"], "no policy 'magic'"),
         (["--budget", "9k", "--set", "keep"], "key=value"),
         (["--budget", "9k", "--set", "color=red"], "no setting 'color'"),
@@ -123,7 +123,7 @@ def test_a_wrong_option_is_a_usage_error(session: Path, words: list[str], told: 
     assert done.stderr.count("\n") == 1
 
 
-def test_a_file_goes_through_pipes(session: Path) -> None:
+def test_a_file_passes_through_pipes(session: Path) -> None:
     with session.open("rb") as content:
         process = start("compact", "-", "--budget", "1500", "-o", "-", stdin=content)
         out, told = process.communicate(timeout=60)
@@ -193,7 +193,7 @@ def test_the_receipt_is_written_as_json(session: Path, tmp_path: Path) -> None:
     assert told["recall"]
 
 
-def test_what_was_removed_is_kept_for_recall(session: Path, tmp_path: Path) -> None:
+def test_removed_content_is_archived_for_recall(session: Path, tmp_path: Path) -> None:
     told = json.loads(foldline("compact", session, "--budget", "1500", "--json").stdout)
     with Archive.open(tmp_path / "kept" / "archive.db") as archive:
         texts = [archive.recall(handle).text for handle in told["receipt"]["recall"]]
@@ -272,17 +272,17 @@ def test_a_result_never_goes_over_the_archive(session: Path, tmp_path: Path, opt
     place = tmp_path / "x.db"
     done = foldline("compact", session, "--budget", "25%", "--archive", place, option, place)
     assert (done.exit_code, place.exists()) == (2, False)
-    assert "is the archive as well" in done.stderr
+    assert "is also the archive" in done.stderr
 
 
 def test_output_and_receipt_are_two_files(session: Path, tmp_path: Path) -> None:
     out = tmp_path / "new.json"
     done = foldline("compact", session, "--budget", "25%", "-o", out, "--receipt", out)
     assert (done.exit_code, out.exists()) == (2, False)
-    assert "is the output as well" in done.stderr
+    assert "is also the output" in done.stderr
 
 
-def test_a_file_whose_name_is_no_text_is_kept_too(session: Path, tmp_path: Path) -> None:
+def test_a_file_name_that_is_not_valid_text_is_archived(session: Path, tmp_path: Path) -> None:
     odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/odd\xff.json"))
     odd.write_bytes(session.read_bytes())
     done = foldline("compact", odd, "--budget", "25%", "-o", tmp_path / "new.json")

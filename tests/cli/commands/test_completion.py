@@ -1,4 +1,4 @@
-"""What a shell is told when somebody presses Tab."""
+"""The completions that a shell gets on Tab."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from foldline.core.config import POLICY_NAMES
 
 
 def offered(*words: str) -> list[str]:
-    """Ask as the script for bash does: the last word is the one that is being typed."""
+    """Request completions as the bash script does: the last word is the one being typed."""
     environment = {
         "_FOLDLINE_COMPLETE": "bash_complete",
         "COMP_WORDS": " ".join(("foldline", *words)),

@@ -33,9 +33,9 @@ def test_every_setting_is_shown_with_its_value_and_origin(project: Path, monkeyp
     assert all(key in shown for key in rows)
 
 
-def test_only_what_was_changed_is_shown(project: Path) -> None:
+def test_only_changed_settings_are_shown(project: Path) -> None:
     done = foldline("config", "show", "--changed")
-    assert (done.stdout, done.stderr) == ("", "Every setting has its default.\n")
+    assert (done.stdout, done.stderr) == ("", "Every setting has its default value.\n")
     (project / "foldline.toml").write_text("scenario = 'support'\n", encoding="utf-8")
     assert "scenario support" in foldline("config", "--changed").stdout
 
@@ -48,7 +48,7 @@ def test_a_mistake_is_named_with_its_place(project: Path) -> None:
     assert "Did you mean 'clearing.keep'?" in done.stderr
 
 
-def test_a_terminal_is_not_commanded_by_a_setting(project: Path, monkeypatch) -> None:
+def test_a_setting_cannot_control_the_terminal(project: Path, monkeypatch) -> None:
     monkeypatch.setenv("FOLDLINE_SUMMARIZER", "\x1b[2Jx")
     done = foldline("config", "show")
     assert "2Jx" in done.stdout
@@ -56,7 +56,7 @@ def test_a_terminal_is_not_commanded_by_a_setting(project: Path, monkeypatch) ->
 
 
 @pytest.mark.requirement("C22")
-def test_other_commands_heed_the_settings(project: Path) -> None:
+def test_other_commands_apply_the_settings(project: Path) -> None:
     file = write_conversation(project / "session.json")
     first = json.loads(foldline("compact", file, "--budget", "1500", "--json").stdout)
     (project / "foldline.toml").write_text("policy = 'window'\n", encoding="utf-8")

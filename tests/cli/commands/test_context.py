@@ -100,7 +100,11 @@ def test_language_notation_and_order_can_be_chosen(folder: Path):
     [
         (("build",), 2, "Missing option '--query'"),
         (("build", "--query", " "), 3, "no question"),
-        (("build", "--query", "long question " * 50, "--budget", "20"), 4, "mandatory takes"),
+        (
+            ("build", "--query", "long question " * 50, "--budget", "20"),
+            4,
+            "Mandatory content takes",
+        ),
         (("build", "--query", "q", "--file", "missing"), 2, "does not exist"),
         (("build", "--query", "q", "--system", "missing"), 3, "missing cannot be read"),
         (("build", "--query", "q", "--history", "-", "--system", "-"), 2, "can be stdin"),
@@ -112,7 +116,7 @@ def test_language_notation_and_order_can_be_chosen(folder: Path):
         (("compare", "-", "--with", "decay=much"), 2, "decay must be a number"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_exit_code(
+def test_errors_are_reported_with_their_exit_codes(
     words: tuple[str, ...],
     code: int,
     sentence: str,
@@ -164,7 +168,7 @@ def test_two_configurations_are_compared_over_questions(folder: Path, tmp_path: 
 @pytest.mark.parametrize(
     "line", ['{"query": 3}', '{"ask": "x"}', '{"query": "x", "facts": [1]}', "{"]
 )
-def test_a_question_that_is_none_is_named_by_its_line(line: str):
+def test_an_invalid_question_is_named_by_its_line(line: str):
     text = f"Which port?\n{line}\n".encode()
     done = foldline("context", "compare", "-", "--with", "decay=1", stdin=text)
     assert done.exit_code == 3

@@ -13,7 +13,7 @@ def corpus(tmp_path: Path) -> Path:
     return write_corpus(tmp_path / "corpus", 20)
 
 
-def test_a_run_tells_its_sums_and_what_failed(corpus: Path, tmp_path: Path) -> None:
+def test_a_run_reports_its_sums_and_failures(corpus: Path, tmp_path: Path) -> None:
     done = foldline("corpus", "scan", corpus, "-o", tmp_path / "out", "--workers", 1)
     assert done.exit_code == 0
     assert "conversations" in done.stdout
@@ -41,7 +41,7 @@ def test_an_index_is_searched(corpus: Path, tmp_path: Path) -> None:
     assert "build" in foldline("corpus", "search", out, "build", "77").stdout
 
 
-def test_retention_is_told_as_a_mean(tmp_path: Path) -> None:
+def test_retention_is_reported_as_a_mean(tmp_path: Path) -> None:
     from tests.cli.sample import write_conversation
 
     write_conversation(tmp_path / "long.json", 60)
@@ -59,7 +59,7 @@ def test_retention_is_told_as_a_mean(tmp_path: Path) -> None:
         (("scan", "-o", "out"), 2),
     ],
 )
-def test_what_cannot_work_says_why(
+def test_options_that_cannot_work_are_explained(
     words: tuple[str, ...], code: int, corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(corpus)
@@ -68,7 +68,7 @@ def test_what_cannot_work_says_why(
     assert done.stderr
 
 
-def test_a_process_of_its_own_ends_with_its_workers(corpus: Path, tmp_path: Path) -> None:
+def test_a_separate_process_ends_with_its_workers(corpus: Path, tmp_path: Path) -> None:
     child = start("corpus", "scan", str(corpus), "-o", str(tmp_path / "out"), "--workers", "2")
     _, errors = child.communicate(timeout=60)  # ends when the last worker has closed its pipes
     assert child.returncode == 0, errors

@@ -22,7 +22,7 @@ def test_a_working_installation_is_healthy() -> None:
     assert checks()["counter"]["health"] == "ok"
 
 
-def test_keys_are_named_and_not_shown(monkeypatch) -> None:
+def test_keys_are_named_but_never_printed(monkeypatch) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "FOLDLINE_MODELS"):
         monkeypatch.delenv(name, raising=False)
     assert "no key is set" in checks()["models"]["words"]
@@ -66,7 +66,7 @@ def test_integrations_are_tried_and_named() -> None:
     assert "FoldlineMiddleware" in found["for langchain"]["words"]
 
 
-def test_a_framework_that_does_not_fit_is_a_problem_and_a_missing_one_a_note(
+def test_an_incompatible_framework_is_a_problem_and_a_missing_one_a_note(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(

@@ -41,17 +41,17 @@ def test_the_input_is_never_written_over(session: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["nothing.jsonl", "abcdef"])
-def test_what_does_not_exist_is_named(what: str) -> None:
+def test_a_missing_name_is_reported(what: str) -> None:
     done = foldline("inspect", what)
     assert done.exit_code == 3
     assert what in done.stderr
 
 
-def test_a_folder_is_no_single_session(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_single_session(tmp_path: Path) -> None:
     assert foldline("inspect", tmp_path, "-o", tmp_path / "r.html").exit_code == 3
 
 
-def test_the_link_opens_what_was_named_and_ctrl_c_ends_it(tmp_path: Path) -> None:
+def test_the_link_opens_the_named_session_and_ctrl_c_stops_the_server(tmp_path: Path) -> None:
     archive = make_archive(tmp_path)
     with Archive.open(archive) as opened:
         number = opened.messages(NAME)[3].id
@@ -71,7 +71,7 @@ def test_the_link_opens_what_was_named_and_ctrl_c_ends_it(tmp_path: Path) -> Non
         assert child.wait(30) in (0, 130)
 
 
-def test_without_its_extra_it_says_what_to_install(
+def test_without_its_extra_it_names_the_package_to_install(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "foldline.inspector.web", None)

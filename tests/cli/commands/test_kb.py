@@ -12,7 +12,7 @@ from tests.cli.sample import foldline, start
 GUIDE = "# Guide\n\n## Retries\n\nA failed request is tried again three times.\n"
 
 
-def told(*words: object, stdin: bytes | None = None) -> dict[str, Any]:
+def result_of(*words: object, stdin: bytes | None = None) -> dict[str, Any]:
     done = foldline("kb", *words, "--json", stdin=stdin)
     assert done.exit_code == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
@@ -30,7 +30,7 @@ def docs(tmp_path: Path) -> Path:
 
 
 @pytest.mark.requirement("T14")
-def test_what_is_added_is_found_in_another_process(docs: Path, tmp_path: Path) -> None:
+def test_an_addition_is_found_in_another_process(docs: Path, tmp_path: Path) -> None:
     added = foldline("kb", "add", docs)
     assert (added.exit_code, added.stdout) == (0, "")
     assert "data.bin: is not text" in added.stderr
@@ -40,7 +40,7 @@ def test_what_is_added_is_found_in_another_process(docs: Path, tmp_path: Path) -
     )
     assert b"guide.md, lines 1-5 (Guide)" in out
     assert b"three times" in out
-    found = told("search", "窗口 计数")
+    found = result_of("search", "窗口 计数")
     assert found["schema"] == "foldline.kb.search/1"
     assert [row["document"] for row in found["results"]] == [str(docs / "zh.txt")]
     assert (tmp_path / "kept" / "knowledge.db").exists()
@@ -48,9 +48,9 @@ def test_what_is_added_is_found_in_another_process(docs: Path, tmp_path: Path) -
 
 def test_documents_are_kept_in_a_database_by_its_url(docs: Path, postgres_url: str) -> None:
     foldline("kb", "--file", postgres_url, "add", docs)
-    found = told("search", "窗口 计数", "--file", postgres_url)
+    found = result_of("search", "窗口 计数", "--file", postgres_url)
     assert [row["document"] for row in found["results"]] == [str(docs / "zh.txt")]
-    assert told("stats", "--file", postgres_url)["bytes"] > 0
+    assert result_of("stats", "--file", postgres_url)["bytes"] > 0
     built = foldline(
         "context", "build", "--query", "how often is a request tried again?", "--kb", postgres_url
     )
@@ -70,55 +70,55 @@ def test_a_document_without_text_is_not_counted_as_added(tmp_path: Path) -> None
 
 @pytest.mark.requirement("T14")
 def test_a_folder_that_changed_is_added_as_it_is_now(docs: Path) -> None:
-    assert len(told("add", docs)["documents"]) == 2
+    assert len(result_of("add", docs)["documents"]) == 2
     (docs / "zh.txt").unlink()
     (docs / "guide.md").write_text(GUIDE + "\nMore.\n")
-    again = told("add", docs)
+    again = result_of("add", docs)
     assert [one["outcome"] for one in again["documents"]] == ["replaced"]
     assert again["removed"] == [str(docs / "zh.txt")]
     assert "Documents: 1 unchanged." in foldline("kb", "add", docs).stderr
-    assert told("add", docs, "--only", "*.txt")["documents"] == []
+    assert result_of("add", docs, "--only", "*.txt")["documents"] == []
 
 
 def test_stdin_has_a_name() -> None:
     assert foldline("kb", "add", "-", stdin=b"words").exit_code == 2
-    told("add", "-", "--name", "notes.md", stdin=GUIDE.encode())
-    assert told("ls")["documents"][0]["title"] == "Guide"
+    result_of("add", "-", "--name", "notes.md", stdin=GUIDE.encode())
+    assert result_of("ls")["documents"][0]["title"] == "Guide"
     assert foldline("kb", "add", "-", "x", "--name", "y").exit_code == 2
 
 
 @pytest.mark.requirement("T14")
-def test_no_evidence_is_said_and_is_no_error(docs: Path) -> None:
-    told("add", docs)
+def test_no_evidence_is_reported_without_an_error(docs: Path) -> None:
+    result_of("add", docs)
     done = foldline("kb", "search", "zebra quagga")
     assert (done.exit_code, done.stdout) == (0, "")
     assert "No evidence" in done.stderr
-    assert told("search", "zebra quagga")["evidence"] is False
+    assert result_of("search", "zebra quagga")["evidence"] is False
 
 
 def test_evidence_is_written_for_a_prompt(docs: Path) -> None:
-    told("add", docs)
+    result_of("add", docs)
     done = foldline("kb", "search", "retries", "--budget", 200)
     assert done.stdout.startswith('<passage n="1" source="')
-    assert told("search", "retries", "--budget", 200)["text"] + "\n" == done.stdout
+    assert result_of("search", "retries", "--budget", 200)["text"] + "\n" == done.stdout
     assert foldline("kb", "search", "retries", "--budget", 1).stdout == ""
 
 
 def test_documents_are_listed_and_removed(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told("add", docs)
+    result_of("add", docs)
     monkeypatch.chdir(docs)
     assert "Guide" in foldline("kb", "ls").stdout
     assert "2 documents" in foldline("kb", "stats").stdout
-    assert told("rm", "guide.md")["removed"] == [str(docs / "guide.md")]
+    assert result_of("rm", "guide.md")["removed"] == [str(docs / "guide.md")]
     missing = foldline("kb", "rm", "guide.md")
     assert missing.exit_code == 3
     assert "'foldline kb ls'" in missing.stderr
-    assert told("stats")["documents"] == 1
+    assert result_of("stats")["documents"] == 1
     assert "There is no document" in foldline("kb", "--namespace", "other", "ls").stderr
 
 
 def test_namespaces_and_files_are_apart(docs: Path, tmp_path: Path) -> None:
-    told("add", docs)
+    result_of("add", docs)
     foldline("kb", "--namespace", "other", "add", docs / "guide.md")
     assert "Other namespaces: other." in foldline("kb", "stats").stderr
     assert foldline("kb", "--file", tmp_path / "none.db", "search", "x").exit_code == 5
@@ -137,8 +137,8 @@ def test_namespaces_and_files_are_apart(docs: Path, tmp_path: Path) -> None:
         (("--namespace", " ", "add", "/dev/null"), 3),
     ],
 )
-def test_wrong_words_are_told(docs: Path, words: tuple[str, ...], code: int) -> None:
-    told("add", docs)
+def test_wrong_arguments_are_reported(docs: Path, words: tuple[str, ...], code: int) -> None:
+    result_of("add", docs)
     done = foldline("kb", *words)
     assert done.exit_code == code
     assert done.stdout == ""

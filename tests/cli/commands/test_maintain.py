@@ -18,7 +18,7 @@ from foldline.testing import ScriptedServer
 from foldline.testing.scripted import CallTool as Call
 from foldline.testing.scripted import Status
 
-pytestmark = pytest.mark.disk  # what is maintained is the workspace of a terminal
+pytestmark = pytest.mark.disk  # the codebase is the workspace of a terminal
 
 
 @pytest.fixture
@@ -60,12 +60,12 @@ def test_the_page_is_written_and_holds_no_script(shop, tmp_path):
     assert "app/orders.py" in page
 
 
-def test_mistakes_are_told_in_a_sentence(shop, tmp_path):
-    assert "--resume needs the --model" in run(shop, "--resume").stderr
+def test_mistakes_are_reported_in_a_sentence(shop, tmp_path):
+    assert "--resume needs a --model" in run(shop, "--resume").stderr
     assert run(tmp_path / "nothing").exit_code == 2
     inside = run(shop, "--home", shop / "x")
     assert inside.exit_code == 3
-    assert "lies in the codebase" in inside.stderr
+    assert "is inside the codebase" in inside.stderr
     assert run(shop, "--page", tmp_path).exit_code == 2
 
 
@@ -81,7 +81,7 @@ def test_a_question_is_answered_and_a_broken_one_resumed(shop, monkeypatch):
         resumed = run(shop, "--resume", *model)
         asked = run(shop, "Where are orders?", *model, "--quiet")
     assert "terminal" in broken.stderr
-    assert "question was left without an answer" in resumed.stderr
+    assert "question has no answer" in resumed.stderr
     assert resumed.stdout == "It is a shop.\n"
     assert (asked.stdout, asked.stderr) == ("Here.\n", "")
     assert server.violations == () == server.errors
@@ -105,7 +105,7 @@ def test_a_conversation_has_modes_notes_history_and_approvals(shop, tmp_path):
     assert "There is no command /nonsense" in said
     assert "An agent asks to run" in said
     assert "Somebody said no." in said
-    assert "All of it holds." in said
+    assert "All still true." in said
     assert not (shop / "made").exists()
     history = next((tmp_path / "data/maintainer").glob("*/history")).read_text()
     assert "What is wrong?" in history
@@ -113,7 +113,7 @@ def test_a_conversation_has_modes_notes_history_and_approvals(shop, tmp_path):
 
 
 def talk(shop, url, lines):
-    """Hold a conversation on a terminal of its own, and return what was shown."""
+    """Run a conversation on a new terminal, and return its output."""
     ours, theirs = pty.openpty()
     environ = os.environ | {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "any", "TERM": "dumb"}
     words = [sys.executable, "-m", "foldline", "maintain", str(shop)]
@@ -133,7 +133,7 @@ def talk(shop, url, lines):
 
 
 def read(number, wait):
-    """Return what is shown up to some words, or up to the end when they are None."""
+    """Return the output up to some words, or up to the end if they are None."""
     shown, data = b"", b"-"
     while data and (wait is None or wait not in shown):
         ready = select.select([number], [], [], 60)[0]
@@ -147,8 +147,8 @@ def read(number, wait):
     return shown
 
 
-def test_a_question_without_a_model_is_not_silently_left_unanswered(shop):
+def test_a_question_without_a_model_gives_a_note(shop):
     done = run(shop, "Where are orders priced?")
     assert done.exit_code == 0
-    assert "Only a --model can answer the question." in done.stderr
+    assert "Answering a question needs a --model." in done.stderr
     assert "--model" not in run(shop).stderr

@@ -46,7 +46,9 @@ def test_an_agent_searches_and_recalls_over_stdio(kept: Path) -> None:
     assert {one.name for one in kept.iterdir()} == before
 
 
-def test_with_leave_to_write_an_agent_keeps_notes_and_compacts(kept: Path, tmp_path: Path) -> None:
+def test_with_write_permission_an_agent_keeps_notes_and_compacts(
+    kept: Path, tmp_path: Path
+) -> None:
     notes = str(tmp_path / "notes")
     names, (made, done) = talk(
         ["--write", "--notes", notes],

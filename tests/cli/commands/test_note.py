@@ -23,13 +23,13 @@ def new(*words: object) -> str:
 
 
 @pytest.mark.requirement("T6")
-def test_a_note_is_made_shown_changed_deleted_and_brought_back(folder: Path) -> None:
+def test_a_note_is_created_shown_changed_deleted_and_restored(folder: Path) -> None:
     one = new("登录失败", "--content", "只有 SSO。", "--type", "blocker", "--tag", "auth")
     shown = foldline("note", "show", one[-6:])
     assert shown.stdout == "只有 SSO。\n"
     assert f"登录失败\n{one}: blocker, task, version 1, tags auth\n" in shown.stderr
     edited = foldline("note", "edit", one, "--type", "conclusion", "-c", "solved")
-    assert edited.stderr == f"{one} has now version 2.\n"
+    assert edited.stderr == f"{one} is now at version 2.\n"
     assert foldline("note", "show", one, "--version", 1).stdout == "只有 SSO。\n"
     assert foldline("note", "edit", one, "--revert", 1, "--json").exit_code == 0
     assert Notes.open(folder).read(one).content == "只有 SSO。"
@@ -48,7 +48,7 @@ def test_content_comes_from_stdin_and_a_pipe_gets_the_id(folder: Path) -> None:
     assert "1,048,576 bytes" in large.stderr
 
 
-def test_an_editor_changes_a_note_and_nothing_where_nothing_was_saved(
+def test_an_editor_changes_a_note_only_if_it_was_saved(
     monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     one = new("draft", "-c", "old")
@@ -65,7 +65,7 @@ def test_notes_are_found_listed_and_counted(folder: Path) -> None:
     (folder / "mine.md").write_text("# mine\n")
     found = foldline("note", "search", "慢查询")
     assert "数据库" in found.stdout
-    assert "warning: mine.md is left alone: it has no front matter" in found.stderr
+    assert "warning: mine.md is skipped: it has no front matter" in found.stderr
     told = json.loads(foldline("note", "search", "retry", "--json").stdout)
     assert [one["note"]["title"] for one in told["found"]] == ["Login"]
     told = json.loads(foldline("note", "ls", "--json", "--tag", "auth").stdout)
@@ -112,7 +112,7 @@ def test_temporary_notes_are_tidied_and_that_is_undone(folder: Path) -> None:
     told = json.loads(foldline("note", "tidy", "--json").stdout)
     assert len(told["merges"]) == 1
     assert len(Notes.open(folder).list()) == 1
-    assert "1 back from the trash" in foldline("note", "tidy", "--undo", told["id"]).stderr
+    assert "1 restored from the trash" in foldline("note", "tidy", "--undo", told["id"]).stderr
     assert len(Notes.open(folder).list()) == 2
     assert "alike" in foldline("note", "tidy").stderr
     assert foldline("note", "tidy", "--undo", "nothing").exit_code == 3
@@ -127,7 +127,7 @@ def test_a_wrong_id_is_bad_input(wrong: str) -> None:
     assert "no note" in done.stderr
 
 
-def test_a_folder_that_is_not_there_is_not_made_by_reading(folder: Path) -> None:
+def test_reading_does_not_create_a_missing_folder(folder: Path) -> None:
     for command in (("ls",), ("search", "x"), ("summary",), ("tasks",), ("show", "x")):
         done = foldline("note", *command)
         assert done.exit_code == 3
@@ -135,12 +135,12 @@ def test_a_folder_that_is_not_there_is_not_made_by_reading(folder: Path) -> None
     assert not folder.exists()
 
 
-def test_a_task_is_no_blocker(folder: Path) -> None:
+def test_a_task_is_not_a_blocker(folder: Path) -> None:
     assert foldline("note", "new", "x", "--task", "--type", "blocker").exit_code == 2
     assert foldline("note", "show", "x", "--notes", str(folder / "x")).exit_code == 3
 
 
-def test_a_hostile_note_cannot_command_the_terminal(folder: Path) -> None:
+def test_a_hostile_note_cannot_control_the_terminal(folder: Path) -> None:
     one = new("\x1b]0;title\x07 red\x1b[31m", "-c", "\x1b[2J")
     for done in (
         foldline("note", "ls"),
@@ -161,7 +161,7 @@ def test_an_empty_title_is_refused_and_opens_no_editor(folder: Path) -> None:
     one = new("Title")
     done = foldline("note", "edit", one, "--title", "")
     assert done.exit_code == 3
-    assert "a note has a title" in done.stderr
+    assert "a note needs a title" in done.stderr
 
 
 def test_a_date_at_the_end_of_all_calendars_is_shown(

@@ -36,7 +36,7 @@ def test_lines_and_hits_can_be_chosen(handle: str) -> None:
     assert foldline("recall", handle, "--lines", "31").stdout == f"# {PLANTED}\n"
 
 
-def test_a_page_says_how_to_go_on(handle: str) -> None:
+def test_a_page_links_to_the_next_one(handle: str) -> None:
     first = foldline("recall", handle, "--max-tokens", 50)
     start_at = first.stderr.rsplit("start=", 1)[1].rstrip(".\n")
     rest = foldline("recall", handle, "--start", start_at)
@@ -61,7 +61,7 @@ def test_the_wire_original_is_json(handle: str) -> None:
     assert told["raw"]["role"] == "tool"
 
 
-def test_a_path_into_what_is_no_json_is_told(handle: str) -> None:
+def test_a_json_path_into_other_content_is_reported(handle: str) -> None:
     done = foldline("recall", handle, "--json-path", "$.a")
     assert done.exit_code == 3
     assert "not JSON" in done.stderr
@@ -91,14 +91,14 @@ def test_sessions_are_listed(handle: str, session: Path) -> None:
     assert foldline("recall", handle, "--session", "another").exit_code == 3
 
 
-def test_a_missing_archive_is_told_and_not_made(tmp_path: Path) -> None:
+def test_a_missing_archive_is_reported_and_not_created(tmp_path: Path) -> None:
     done = foldline("recall", "abcdef", "--archive", tmp_path / "no.db")
     assert done.exit_code == 5
     assert "foldline compact" in done.stderr
     assert not (tmp_path / "no.db").exists()
 
 
-def test_a_file_that_is_no_archive_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_archive_is_reported(tmp_path: Path) -> None:
     (tmp_path / "other.db").write_text("not a database at all, but long enough to look at" * 50)
     done = foldline("recall", "abcdef", "--archive", tmp_path / "other.db")
     assert done.exit_code == 5
@@ -110,7 +110,7 @@ def test_a_handle_or_a_list_is_needed() -> None:
     assert foldline("recall", "abcdef", "--list").exit_code == 2
 
 
-def test_the_original_of_a_message_object_is_what_is_kept_of_it(tmp_path: Path) -> None:
+def test_the_original_of_a_message_object_is_its_stored_json(tmp_path: Path) -> None:
     messages = pytest.importorskip("langchain_core.messages")
     with Session.open(tmp_path / "a.db", "s", window=8_000) as opened:
         number = opened.append(messages.HumanMessage("hello"))

@@ -20,19 +20,19 @@ def test_sessions_of_the_archive_are_named_after_files_and_never_mixed(tmp_path:
     for folder, steps in (("a", 12), ("b", 20)):
         (tmp_path / folder).mkdir()
         file = write_conversation(tmp_path / folder / "chat.json", steps)
-        for _ in range(2):  # the same again goes on in its session
+        for _ in range(2):  # a repetition continues its session
             assert foldline("compact", file, "--budget", "1500", "-q").exit_code == 0
     assert sorted(names()) == ["chat.json", "chat.json (2)"]
 
 
-def test_what_came_through_a_pipe_is_named_after_its_content(session: Path) -> None:
+def test_piped_input_is_named_after_its_content(session: Path) -> None:
     for _ in range(2):
         foldline("compact", "-", "--budget", "1500", "-q", stdin=session.read_bytes())
     assert len(names()) == 1
     assert names()[0].startswith("stdin ")
 
 
-def test_a_result_that_is_no_json_value_is_text_in_the_json_object(tmp_path: Path) -> None:
+def test_a_result_that_is_not_json_is_text_in_the_json_object(tmp_path: Path) -> None:
     lines = tmp_path / "lines.jsonl"
     lines.write_text("".join(json.dumps(message) + "\n" for message in conversation()))
     told = json.loads(foldline("compact", lines, "--budget", "1500", "--json").stdout)
@@ -81,14 +81,14 @@ def test_the_receipt_is_a_panel_with_bars_rungs_and_a_handle(
     assert foldline("recall", handle).exit_code == 0
 
 
-def test_colours_are_for_terminals_that_want_them(session: Path) -> None:
+def test_colours_follow_the_terminal_and_no_color(session: Path) -> None:
     words = ("compact", session, "--budget", "1500", "--no-archive")
     assert "\x1b[3" in on_a_terminal(*words)
     assert "\x1b[3" not in on_a_terminal(*words, NO_COLOR="1")
     assert on_a_terminal(*words, "-q") == ""
 
 
-def test_an_unchanged_file_says_why(session: Path) -> None:
+def test_an_unchanged_result_gives_the_reason(session: Path) -> None:
     shown = on_a_terminal("compact", session, "--budget", "1M", NO_COLOR="1")
     assert "unchanged" in shown
     assert "within budget" in shown
@@ -116,7 +116,7 @@ def test_progress_is_only_shown_on_a_terminal(session: Path, stream: str) -> Non
     assert "Measuring" not in foldline("scan", session.parent).output
 
 
-def test_recalled_text_cannot_command_a_terminal_and_is_exact_in_a_pipe(
+def test_recalled_text_cannot_control_a_terminal_and_is_exact_in_a_pipe(
     session: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "nasty.json"

@@ -114,7 +114,7 @@ def test_a_folder_is_searched_with_everything_below(tmp_path: Path) -> None:
     assert told["others"] == 1
 
 
-def test_loops_and_broken_places_are_reported_and_end_nothing(tmp_path: Path) -> None:
+def test_loops_and_unreadable_entries_are_reported_without_ending_the_walk(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     logs.mkdir()
     write_conversation(logs / "one.json")
@@ -131,19 +131,19 @@ def test_loops_and_broken_places_are_reported_and_end_nothing(tmp_path: Path) ->
     assert "skipped" in foldline("scan", logs).stderr
 
 
-def test_a_machine_without_agents_says_where_was_looked() -> None:
+def test_a_machine_without_agents_lists_the_searched_folders() -> None:
     done = foldline("scan")
     assert (done.exit_code, done.stdout) == (0, "")
     assert ".claude" in done.stderr
 
 
-def test_what_is_no_folder_is_bad_input(session: Path, tmp_path: Path) -> None:
+def test_a_file_as_folder_is_bad_input(session: Path, tmp_path: Path) -> None:
     assert foldline("scan", session).exit_code == 3
     assert foldline("scan", tmp_path / "missing").exit_code == 3
     assert foldline("scan", tmp_path, "--budget", "1", "--window", "9").exit_code == 2
 
 
-def test_a_project_that_is_no_text_ends_no_scan(tmp_path: Path) -> None:
+def test_a_project_name_that_is_not_text_does_not_end_a_scan(tmp_path: Path) -> None:
     folder = tmp_path / "sessions"
     folder.mkdir()
     text = json.dumps({"cwd": "/x\ud800", "messages": conversation()})
@@ -171,7 +171,7 @@ def found(path: Path) -> SessionFile:
     return SessionFile(path, path.stat().st_size, 0.0)
 
 
-def test_what_compaction_would_save_is_measured(session: Path) -> None:
+def test_possible_savings_are_measured(session: Path) -> None:
     before = session.read_bytes()
     goal = Amount("20%", share=0.2)
     measured = measure_session(found(session), goal, None, POLICY, CONFIG)
@@ -181,14 +181,14 @@ def test_what_compaction_would_save_is_measured(session: Path) -> None:
     assert session.read_bytes() == before
 
 
-def test_a_goal_that_cannot_be_reached_is_no_error(session: Path) -> None:
+def test_an_unreachable_goal_is_not_an_error(session: Path) -> None:
     measured = measure_session(found(session), Amount("3", tokens=3), None, POLICY, CONFIG)
     assert (measured.status, measured.saved) == ("failed", 0)
     tiny = measure_session(found(session), None, 2, POLICY, CONFIG)
     assert tiny.saved == 0
 
 
-def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_unreadable_files_are_reported(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("no")
     with pytest.raises(InputError):
         measure_session(

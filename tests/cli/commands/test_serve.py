@@ -1,4 +1,4 @@
-"""``foldline serve`` says what is missing before anything is bound or written."""
+"""``foldline serve`` reports missing options before anything is bound or written."""
 
 import pytest
 from click.testing import CliRunner
@@ -6,12 +6,12 @@ from click.testing import CliRunner
 from foldline.cli.main import cli
 
 
-def ran(*words):
+def run(*words):
     return CliRunner().invoke(cli, ["serve", *words])
 
 
 def test_help_needs_no_server():
-    found = ran("--help")
+    found = run("--help")
     assert found.exit_code == 0
     assert "--upstream" in found.output
 
@@ -27,7 +27,7 @@ def test_help_needs_no_server():
     ],
 )
 def test_impossible_options_are_a_matter_of_usage(words, told):
-    found = ran(*words)
+    found = run(*words)
     assert found.exit_code == 2
     assert told in found.output
 
@@ -40,13 +40,13 @@ def test_impossible_options_are_a_matter_of_usage(words, told):
         (("--upstream", "anthropic", "--policy", "magic", "--dry-run"), "magic"),
     ],
 )
-def test_what_cannot_be_served_is_told_at_once(words, told):
-    found = ran(*words)
+def test_an_impossible_server_is_reported_at_once(words, told):
+    found = run(*words)
     assert found.exit_code in (2, 3)
     assert told in found.output
 
 
 def test_a_server_that_is_not_installed_is_named(monkeypatch):
     monkeypatch.setattr("foldline.cli.commands.serve.find_spec", lambda _: None)
-    found = ran("--upstream", "anthropic")
+    found = run("--upstream", "anthropic")
     assert "foldline[serve]" in found.output

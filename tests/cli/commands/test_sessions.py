@@ -45,7 +45,7 @@ def test_a_session_shows_what_its_compactions_did(kept: Path) -> None:
     assert "1 compaction" in shown.stderr
 
 
-def test_an_export_is_what_was_on_the_wire_and_private(kept: Path, tmp_path: Path) -> None:
+def test_an_export_has_the_wire_messages_and_is_private(kept: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     assert foldline("sessions", "export", "long.json", "-o", out).exit_code == 0
     lines = out.read_text().splitlines()
@@ -61,7 +61,7 @@ def test_an_export_never_overwrites_the_archive(kept: Path) -> None:
     assert kept.read_bytes() == before
 
 
-def test_a_deleted_session_is_gone_from_the_bytes_of_the_file(kept: Path) -> None:
+def test_a_deleted_session_is_erased_from_the_bytes_of_the_file(kept: Path) -> None:
     foldline("sessions", "delete", "short.json")
     done = foldline("sessions", "delete", "long.json")
 
@@ -71,7 +71,7 @@ def test_a_deleted_session_is_gone_from_the_bytes_of_the_file(kept: Path) -> Non
         assert PLANTED.encode() not in file.read_bytes()
 
 
-def test_nothing_goes_where_one_name_is_wrong(kept: Path) -> None:
+def test_nothing_is_deleted_if_one_name_is_wrong(kept: Path) -> None:
     done = foldline("sessions", "delete", "long.json", "lang.json")
     assert done.exit_code == 3
     assert "lang.json" in done.stderr
@@ -79,32 +79,32 @@ def test_nothing_goes_where_one_name_is_wrong(kept: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("--all",), ("--keep", "30d"), ("--max-size", "1MB"), ()])
-def test_more_than_what_is_named_needs_a_yes(kept: Path, words: tuple[str, ...]) -> None:
+def test_deleting_more_than_named_sessions_needs_yes(kept: Path, words: tuple[str, ...]) -> None:
     assert foldline("sessions", "delete", *words).exit_code == 2
     assert len(listed()) == 2
 
 
-def test_age_size_and_all_say_what_goes(kept: Path) -> None:
-    def gone(*words: str) -> list[str]:
+def test_age_size_and_all_select_the_deleted_sessions(kept: Path) -> None:
+    def deleted_names(*words: str) -> list[str]:
         done = foldline("sessions", "delete", *words, "--yes", "--json")
         return sorted(json.loads(done.stdout)["deleted"])
 
-    assert gone("--keep", "1h") == []
-    assert gone("--max-size", "1KB") == [], "sessions of the last hour are in use"
-    assert gone("--all") == ["long.json", "short.json"]
+    assert deleted_names("--keep", "1h") == []
+    assert deleted_names("--max-size", "1KB") == [], "sessions of the last hour are in use"
+    assert deleted_names("--all") == ["long.json", "short.json"]
 
 
 @pytest.mark.parametrize(
     "words",
     [("show", "nope"), ("export", "nope"), ("delete", "nope"), ("delete", "\udc80")],
 )
-def test_a_session_that_is_not_there_is_bad_input(kept: Path, words: tuple[str, ...]) -> None:
+def test_a_missing_session_is_bad_input(kept: Path, words: tuple[str, ...]) -> None:
     done = foldline("sessions", *words)
     assert done.exit_code in (3, 5)
     assert "Unexpected" not in done.stderr
 
 
-def test_without_an_archive_none_is_made() -> None:
+def test_no_archive_creates_none() -> None:
     for words in (("list",), ("show", "a"), ("delete", "--all", "--yes")):
         done = foldline("sessions", *words)
         assert done.exit_code == 5

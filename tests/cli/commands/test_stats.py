@@ -9,14 +9,14 @@ from tests.cli.sample import conversation, foldline
 from foldline import count
 
 
-def test_tables_tell_where_the_tokens_go(session: Path) -> None:
+def test_tables_show_where_the_tokens_go(session: Path) -> None:
     done = foldline("stats", session)
     assert done.exit_code == 0
     for words in ("tool results", "read_file", "src/file_0.py", "superseded reads", "13"):
         assert words in done.stdout
 
 
-def test_json_adds_up_to_what_the_library_counts(session: Path) -> None:
+def test_json_adds_up_to_the_counts_of_the_library(session: Path) -> None:
     told = json.loads(foldline("stats", session, "--json").stdout)
     assert told["schema"] == "foldline.stats/1"
     assert told["tokens"] == count(conversation())
@@ -31,7 +31,7 @@ def test_the_number_of_rows_can_be_chosen(session: Path) -> None:
     assert (len(told["files"]), len(told["largest"])) == (2, 2)
 
 
-def test_what_is_sent_besides_and_what_the_provider_reported_is_told(tmp_path: Path) -> None:
+def test_overhead_and_reported_usage_are_printed(tmp_path: Path) -> None:
     body = {
         "system": "Be brief.",
         "tools": [{"name": "f", "description": "It does f.", "input_schema": {"type": "object"}}],
@@ -45,7 +45,7 @@ def test_what_is_sent_besides_and_what_the_provider_reported_is_told(tmp_path: P
     assert "1 tool schema of" in foldline("stats", file).stdout
 
 
-def test_a_transcript_cannot_command_the_terminal(
+def test_a_transcript_cannot_control_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")

@@ -82,7 +82,7 @@ def test_the_exit_code_is_the_clients(tmp_path, monkeypatch, server):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_reaches_the_client_and_its_end_is_told(tmp_path, monkeypatch, server, number):
+def test_a_signal_reaches_the_client_and_sets_the_exit_code(tmp_path, monkeypatch, server, number):
     ending = (
         "signal.signal(signal.SIGTERM, lambda *_: sys.exit(42)); print('ready', flush=True)\n"
         "for one in (signal.SIGHUP, signal.SIGINT): signal.signal(one, signal.SIG_DFL)\n"
@@ -101,7 +101,7 @@ def test_a_signal_reaches_the_client_and_its_end_is_told(tmp_path, monkeypatch, 
     assert not listens(lines[1].decode().strip())
 
 
-def test_a_proxy_that_dies_is_told(tmp_path, monkeypatch, server):
+def test_a_dying_proxy_is_reported(tmp_path, monkeypatch, server):
     ending = (
         "for one in filter(str.isdigit, os.listdir('/proc')):\n"
         "    words = open(f'/proc/{one}/cmdline', 'rb').read().split(b'\\0')\n"
@@ -112,7 +112,7 @@ def test_a_proxy_that_dies_is_told(tmp_path, monkeypatch, server):
     assert b"the proxy ended before the agent did" in told
 
 
-def test_nothing_that_is_kept_is_for_others_and_no_key_is_in_it(tmp_path, monkeypatch, server):
+def test_stored_files_are_private_and_hold_no_key(tmp_path, monkeypatch, server):
     install(tmp_path, monkeypatch, "")
     start("wrap", "claude", "--", "x").communicate(timeout=120)
     kept = list(data_folder().iterdir())
@@ -122,7 +122,7 @@ def test_nothing_that_is_kept_is_for_others_and_no_key_is_in_it(tmp_path, monkey
         assert b"sk-ant-made-up" not in one.read_bytes()
 
 
-def test_a_client_that_is_not_there_is_told_before_anything_is_started(monkeypatch, tmp_path):
+def test_a_missing_client_is_reported_before_anything_starts(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     done = foldline("wrap", "opencode")
     assert done.exit_code == 3
@@ -139,7 +139,7 @@ def test_a_client_that_is_not_there_is_told_before_anything_is_started(monkeypat
         (("wrap", "codex", "--upstream", "http://a/v1", "--upstream", "http://b/v1"), 2),
     ],
 )
-def test_a_wrong_command_line_says_what_is_wrong(words, code):
+def test_a_wrong_command_line_is_explained(words, code):
     assert foldline(*words).exit_code == code
 
 
@@ -159,17 +159,17 @@ ONE = {
 }  # fmt: skip
 
 
-def test_what_was_saved_is_one_sentence_over_all_proxies():
+def test_savings_are_one_sentence_over_all_proxies():
     assert savings_sentence([ONE, ONE]) == (
         "Foldline: 80 requests, 4 compactions; 500 of 2,000 tokens of input were not sent (25%); "
         "the provider read 85% of its input from its cache."
     )
 
 
-def test_what_failed_is_told():
-    assert "3 requests went out as they came" in savings_sentence([ONE | {"failed_open": 3}])
+def test_failed_requests_are_reported():
+    assert "3 requests were forwarded unchanged" in savings_sentence([ONE | {"failed_open": 3}])
 
 
-def test_of_nothing_nothing_is_said():
+def test_without_traffic_there_is_no_savings_sentence():
     assert savings_sentence([{}]) == savings_sentence([]) == ""
     assert "%" not in savings_sentence([{"requests": 1}])

@@ -112,22 +112,22 @@ REJECTED = {
 
 
 @pytest.mark.parametrize("messages", ACCEPTED.values(), ids=ACCEPTED.keys())
-def test_what_the_api_accepts_breaks_no_rule(messages: list) -> None:
+def test_valid_input_has_no_violations(messages: list) -> None:
     assert AnthropicDialect().validate(messages) == []
 
 
 @pytest.mark.parametrize(("messages", "rule"), REJECTED.values(), ids=REJECTED.keys())
-def test_what_the_api_rejects_breaks_the_rule_named(messages: list, rule: str) -> None:
+def test_invalid_input_violates_the_named_rule(messages: list, rule: str) -> None:
     assert rule in {violation.rule for violation in AnthropicDialect().validate(messages)}
 
 
-def test_a_violation_tells_where_it_is() -> None:
+def test_a_violation_names_its_location() -> None:
     found = AnthropicDialect().validate([user(), model(TEXT, use()), user(), model()])
     assert [(v.index, v.field, v.rule) for v in found] == [(1, "content[1].id", "pairing")]
 
 
 @pytest.mark.parametrize("wire", [None, 3, "hello", {}, {"messages": "hello"}])
-def test_something_else_than_a_conversation_is_a_violation(wire: object) -> None:
+def test_a_value_that_is_not_a_conversation_is_a_violation(wire: object) -> None:
     assert [violation.rule for violation in AnthropicDialect().validate(wire)] == ["type"]
 
 

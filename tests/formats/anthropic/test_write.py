@@ -61,13 +61,13 @@ def test_clearing_the_arguments_of_one_parallel_call_leaves_its_turn_whole() -> 
     assert anthropic.validate(written) == []
 
 
-def test_arguments_that_are_no_object_any_more_are_wrapped_in_one() -> None:
+def test_arguments_that_are_no_longer_an_object_are_wrapped() -> None:
     written = edited(conversation(), (1, 1, "[cleared: 9 lines]"))
     assert written[1]["content"][1]["input"] == {"input": "[cleared: 9 lines]"}
     assert anthropic.validate(written) == []
 
 
-def test_changed_arguments_are_an_object_even_where_text_stood() -> None:
+def test_changed_arguments_are_an_object_even_if_they_were_text() -> None:
     wire = conversation()
     wire[1]["content"][2]["input"] = "ls"
     written = edited(wire, (1, 2, '{"note": "cleared"}'))
@@ -75,7 +75,7 @@ def test_changed_arguments_are_an_object_even_where_text_stood() -> None:
     assert anthropic.validate(written) == []
 
 
-def test_reasoning_is_kept_untouched_or_left_out_as_a_whole() -> None:
+def test_reasoning_is_kept_unchanged_or_removed_whole() -> None:
     """F19: a tool loop in the kept tail is legal with its thinking and without it."""
     wire = conversation()
     kept, bare = edited(wire, (0, 0, "summary")), edited(wire, (1, 0, None))
@@ -84,7 +84,7 @@ def test_reasoning_is_kept_untouched_or_left_out_as_a_whole() -> None:
     assert anthropic.validate(kept) == anthropic.validate(bare) == []
 
 
-def test_a_message_of_which_nothing_is_left_is_not_written() -> None:
+def test_a_message_without_remaining_content_is_not_written() -> None:
     wire = [*conversation()[:1], {"role": "assistant", "content": [thought()]}]
     assert edited(wire, (1, 0, None)) == wire[:1]
 
@@ -116,13 +116,13 @@ def test_results_made_by_foldline_become_one_user_message() -> None:
     assert anthropic.validate([*written, {"role": "user", "content": "go on"}]) == []
 
 
-def test_a_failed_result_always_says_something() -> None:
+def test_a_failed_result_is_never_empty() -> None:
     made = Message("tool", (ToolResult("a", (), is_error=True),))
     assert anthropic.messages([made])[0]["content"][0]["content"]
 
 
 def test_every_tail_that_starts_with_a_result_is_reported() -> None:
-    """F06, F15: after any cut, a result without its call is seen."""
+    """F06, F15: after any cut, a result without its call is a violation."""
     messages = anthropic.decode(conversation()).messages
     for cut in range(1, 5):
         gone = tuple(message.id for message in messages[:cut])
@@ -179,7 +179,7 @@ def test_a_chat_conversation_becomes_a_legal_body() -> None:
     assert anthropic.validate(body) == []
 
 
-def test_what_was_said_survives_the_way_to_chat_and_back() -> None:
+def test_texts_survive_conversion_to_chat_and_back() -> None:
     there = OpenAIChatDialect().messages(anthropic.decode(conversation()).messages)
     back = anthropic.decode(anthropic.encode(OpenAIChatDialect().decode(there))).messages
     before = anthropic.decode(conversation()).messages
@@ -203,7 +203,7 @@ def test_system_messages_in_the_middle_become_user_text() -> None:
     assert anthropic.validate(written) == []
 
 
-def test_reasoning_of_another_provider_is_left_out() -> None:
+def test_reasoning_of_another_provider_is_omitted() -> None:
     items = [
         {"role": "user", "content": "go"},
         {"type": "reasoning", "id": "r", "summary": [], "encrypted_content": "E" * 99},

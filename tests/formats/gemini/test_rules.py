@@ -48,7 +48,7 @@ def rules(contents):
         [user("a"), model({"text": "", "thoughtSignature": "s"})],
     ],
 )
-def test_accepted(contents):
+def test_valid_input_has_no_violations(contents):
     assert rules(contents) == []
 
 
@@ -98,7 +98,7 @@ def test_accepted(contents):
         (["a"], [(0, "role"), (0, "empty")]),
     ],
 )
-def test_rejected(contents, found):
+def test_invalid_input_violates_the_named_rule(contents, found):
     assert rules(contents) == found
 
 

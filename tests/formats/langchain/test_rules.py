@@ -42,7 +42,7 @@ SENT = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{
         [human(), ai(calls=["1"]), tool("1"), ai(calls=["1"]), tool("1")],
     ],
 )
-def test_accepted(messages):
+def test_valid_input_has_no_violations(messages):
     assert rules(messages) == []
 
 
@@ -72,5 +72,5 @@ def test_accepted(messages):
         ([human(), ai(tool_calls=[{"args": {}, "id": "1"}])], [(1, "type")]),
     ],
 )
-def test_rejected(messages, found):
+def test_invalid_input_violates_the_named_rule(messages, found):
     assert rules(messages) == found

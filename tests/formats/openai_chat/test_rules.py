@@ -50,7 +50,7 @@ CUSTOM = {"id": "1", "type": "custom", "custom": {"name": "p", "input": "text"}}
         [user(), FUNCTION_CALL],
     ],
 )
-def test_accepted(messages):
+def test_valid_input_has_no_violations(messages):
     assert rules(messages) == []
 
 
@@ -81,18 +81,18 @@ def test_accepted(messages):
         ({"model": "m"}, [(0, "type")]),
     ],
 )
-def test_rejected(messages, found):
+def test_invalid_input_violates_the_named_rule(messages, found):
     assert rules(messages) == found
 
 
-def test_every_cut_through_parallel_calls_is_noticed():
+def test_every_cut_through_parallel_calls_is_a_violation():
     chat = [user(), assistant(None, "1", "2"), tool("1"), tool("2"), assistant("done")]
     for start in (2, 3):
         assert rules([user(), *chat[start:]]) == [(n, "pairing") for n in range(1, 5 - start)]
     assert rules(chat[1:2] + chat[3:]) == [(0, "pairing")]
 
 
-def test_a_violation_says_where_and_what():
+def test_a_violation_names_location_and_problem():
     (violation,) = OpenAIChatDialect().validate([user(), tool("zz")])
     assert str(violation) == (
         "message 1, field tool_call_id: the result of 'zz' does not follow a message with that "

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.formats.responses_wire import PNG, call, edited, output, responses, said
+from tests.formats.responses_wire import PNG, call, edited, output, responses, text_item
 
 from foldline.values.edits import Rewrite, apply
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
@@ -135,13 +135,11 @@ def test_a_cleared_screenshot_becomes_the_smallest_one() -> None:
         ),
     ],
 )
-def test_a_result_made_by_foldline_is_of_the_kind_that_its_call_wants(
-    kind: str, expected: dict
-) -> None:
+def test_a_new_result_has_the_output_kind_of_its_call(kind: str, expected: dict) -> None:
     wire = [
-        said("user", "go"),
+        text_item("user", "go"),
         {**call("c"), "type": kind, "input": "x", "operation": {}},
-        said("user", "and?"),
+        text_item("user", "and?"),
     ]
     messages = list(responses.decode(wire).messages)
     made = ToolResult("c", (Text("none recorded"),), is_error=True)
@@ -151,7 +149,7 @@ def test_a_result_made_by_foldline_is_of_the_kind_that_its_call_wants(
     assert responses.validate(written) == []
 
 
-def test_a_screenshot_that_an_edit_keeps_stays_the_one_it_was() -> None:
+def test_a_screenshot_kept_by_an_edit_is_unchanged() -> None:
     shot = {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{PNG}"}
     item = {"type": "computer_call_output", "call_id": "c", "output": shot}
     messages = responses.decode([item]).messages

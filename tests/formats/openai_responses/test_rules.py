@@ -94,22 +94,22 @@ REJECTED = {
 
 
 @pytest.mark.parametrize("items", ACCEPTED.values(), ids=ACCEPTED.keys())
-def test_what_the_api_accepts_breaks_no_rule(items: list) -> None:
+def test_valid_input_has_no_violations(items: list) -> None:
     assert OpenAIResponsesDialect().validate(items) == []
 
 
 @pytest.mark.parametrize(("items", "rule"), REJECTED.values(), ids=REJECTED.keys())
-def test_what_the_api_rejects_breaks_the_rule_named(items: list, rule: str) -> None:
+def test_invalid_input_violates_the_named_rule(items: list, rule: str) -> None:
     assert rule in {violation.rule for violation in OpenAIResponsesDialect().validate(items)}
 
 
-def test_a_violation_tells_where_it_is() -> None:
+def test_a_violation_names_its_location() -> None:
     found = OpenAIResponsesDialect().validate([USER, call(), USER])
     assert [(v.index, v.field, v.rule) for v in found] == [(1, "call_id", "pairing")]
 
 
 @pytest.mark.parametrize("wire", [None, 3, "hello", {}, {"input": 3}])
-def test_something_else_than_a_conversation_is_a_violation(wire: object) -> None:
+def test_a_value_that_is_not_a_conversation_is_a_violation(wire: object) -> None:
     assert [violation.rule for violation in OpenAIResponsesDialect().validate(wire)] == ["type"]
 
 

@@ -5,7 +5,7 @@ from tests.formats.responses_wire import (
     conversation,
     edited,
     responses,
-    said,
+    text_item,
 )
 
 from foldline.formats.anthropic import AnthropicDialect
@@ -34,7 +34,7 @@ def test_an_edited_message_keeps_its_fields_and_its_shape() -> None:
 
 
 def test_changed_arguments_stay_the_json_text_of_an_object() -> None:
-    """F18: the other parallel call and the reasoning of both stay as they were."""
+    """F18: the other parallel call and the reasoning of both are unchanged."""
     wire = conversation()
     written = edited(wire, (3, "[cleared]"), (4, '{"note": "cleared"}'))
     assert written[3] == {**wire[3], "arguments": '{"input": "[cleared]"}'}
@@ -43,7 +43,7 @@ def test_changed_arguments_stay_the_json_text_of_an_object() -> None:
     assert responses.validate(written) == []
 
 
-def test_reasoning_that_is_left_out_takes_the_ids_that_are_bound_to_it() -> None:
+def test_removed_reasoning_removes_the_ids_bound_to_it() -> None:
     """F21: an assistant item keeps its id only together with its reasoning."""
     wire = conversation()
     written = edited(wire, (2, None))
@@ -55,15 +55,19 @@ def test_reasoning_that_is_left_out_takes_the_ids_that_are_bound_to_it() -> None
 
 
 def test_a_changed_item_keeps_its_id_only_beside_its_reasoning() -> None:
-    """F21: where the reasoning may have been stripped before, the id goes with the change."""
+    """F21: if the reasoning may already be stripped, a change removes the id."""
     assert edited(conversation(), (8, "ok"))[8]["id"] == "msg_1"
-    alone = [said("user", "hi"), said("assistant", "long", id="msg_9"), said("user", "go")]
+    alone = [
+        text_item("user", "hi"),
+        text_item("assistant", "long", id="msg_9"),
+        text_item("user", "go"),
+    ]
     assert responses.encode(responses.decode(alone))[1] is alone[1]
     assert "id" not in edited(alone, (1, "short"))[1]
 
 
 def test_every_tail_that_starts_with_an_output_is_reported() -> None:
-    """F06, F15: after any cut, an output without its call is seen."""
+    """F06, F15: after any cut, an output without its call is a violation."""
     messages = responses.decode(conversation()).messages
     for cut in range(1, 10):
         gone = tuple(message.id for message in messages[:cut])
@@ -100,7 +104,7 @@ def test_a_chat_conversation_becomes_legal_items() -> None:
     assert responses.validate(body) == []
 
 
-def test_what_was_said_survives_the_way_to_anthropic_and_back() -> None:
+def test_texts_survive_conversion_to_anthropic_and_back() -> None:
     before = responses.decode(conversation())
     body = AnthropicDialect().encode(before)
     assert AnthropicDialect().validate(body) == []

@@ -1,4 +1,4 @@
-"""What every file format must survive: nothing changed, and everything changed that edits can."""
+"""Checks for every file format: an unchanged file round-trips, and every kind of edit survives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLEARED = "[cleared, recall with handle 0a1b2c3d]"
 
 
 def source_of(value: Any, **layout: Any) -> TranscriptSource:
-    """Write a JSON value, as a document or (for ``lines=True``) one item a line."""
+    """Write a JSON value as a document or, with ``lines=True``, as one item per line."""
     if layout.pop("lines", False):
         text = "".join(json.dumps(item, **layout) + "\n" for item in value)
     else:
@@ -35,8 +35,8 @@ def messages_of(recording: Recording, index: int = 0) -> tuple[Message, ...]:
     return recording.conversations[index].transcript.messages
 
 
-def seen(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:
-    """What a model sees: roles and texts; ids may differ, messages without text may go."""
+def visible(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:
+    """Return roles and texts, without ids and messages that have no text."""
     shown = ((message.role, [t for t in visible_texts(message) if t]) for message in messages)
     return [(role, texts) for role, texts in shown if texts]
 
@@ -44,7 +44,7 @@ def seen(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:
 def edited(
     file_format: FileFormat, recording: Recording, edits: Sequence[Edit], index: int = 0
 ) -> tuple[bytes, Recording]:
-    """Apply edits to one conversation; return the new file, and what is read from it."""
+    """Apply edits to one conversation; return the new file, and the recording read from it."""
     there = recording.conversations[index].transcript
     shown = there.with_messages(apply(there.messages, edits))
     data = file_format.encode(recording.with_transcript(index, shown))
@@ -60,13 +60,13 @@ def assert_identity(file_format: FileFormat, source: TranscriptSource) -> Record
 def assert_edits_survive(
     file_format: FileFormat, source: TranscriptSource, index: int = 0
 ) -> None:
-    """Clear, truncate, drop and fold; what is read back is what the edits showed."""
+    """Clear, truncate, drop and fold; check that the edited view is read back."""
     recording = file_format.decode(source)
     messages = messages_of(recording, index)
     for edits in edit_lists(messages):
         wanted = apply(messages, edits)
         data, again = edited(file_format, recording, edits, index)
-        assert seen(messages_of(again, index)) == seen(wanted)
+        assert visible(messages_of(again, index)) == visible(wanted)
         assert data != source.data
         for other, conversation in enumerate(recording.conversations):
             if other != index:

@@ -13,7 +13,7 @@ from tests.formats.transcripts.editing import (
     edited,
     messages_of,
     read,
-    seen,
+    visible,
 )
 
 from foldline.formats.source import TranscriptSource
@@ -63,9 +63,9 @@ def source(text: str) -> TranscriptSource:
 
 
 def joined(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:
-    """Neighbouring messages of the model are one in this format."""
+    """Join adjacent messages of the model, which are one in this format."""
     out: list[tuple[str, list[str]]] = []
-    for role, texts in seen(messages):
+    for role, texts in visible(messages):
         role = "assistant" if role == "system" else role
         if out and out[-1][0] == role == "assistant":
             out[-1] = (role, out[-1][1] + texts)
@@ -74,7 +74,7 @@ def joined(messages: Sequence[Message]) -> list[tuple[str, list[str]]]:
     return [(role, "\n".join(texts).split()) for role, texts in out]
 
 
-def test_the_first_characters_of_a_line_tell_who_speaks() -> None:
+def test_the_prefix_of_a_line_determines_its_speaker() -> None:
     recording = assert_identity(FORMAT, source(CHAT))
     assert recording.current.name == "2026-01-01 10:00:00"
     said = [(m.role, [part.text for part in m.parts]) for m in messages_of(recording)]
@@ -107,7 +107,7 @@ def test_every_chat_is_a_conversation_and_the_last_one_is_current() -> None:
 
 
 @pytest.mark.parametrize("text", [TWO.replace("\n", "\r\n"), "\ufeff" + TWO, TWO.rstrip("\n")])
-def test_line_endings_and_marks_stay(text: str) -> None:
+def test_line_endings_and_prefixes_are_kept(text: str) -> None:
     recording = assert_identity(FORMAT, source(text))
     assert len(messages_of(recording)) == 8
     edits = [Rewrite(messages_of(recording)[2].id, 0, "one\ntwo", "truncate")]
@@ -140,7 +140,7 @@ def test_a_snapshot_is_a_prompt_of_its_own() -> None:
     assert messages_of(again, 1) == messages_of(recording, 1)
 
 
-def test_prompts_do_not_run_into_each_other_when_the_answer_goes() -> None:
+def test_prompts_stay_separate_when_the_answer_between_is_removed() -> None:
     recording = FORMAT.decode(source(CHAT))
     gone = Drop((messages_of(recording)[4].id,), "window")
     _, again = edited(FORMAT, recording, [gone])
@@ -196,7 +196,7 @@ def test_a_real_history_is_read_and_written_back(path: Path) -> None:
     found = read(path)
     assert FORMAT.recognises(found) == 1.0
     recording = assert_identity(FORMAT, found)
-    assert len(recording.conversations) == 645  # 644 chats and what was cut off before them
+    assert len(recording.conversations) == 645  # 644 chats and the text before the first
     spoken = [m for c in recording.conversations for m in c.transcript.messages]
     assert 2000 < sum(m.role in ("user", "assistant") for m in spoken) < 2300
     sizes = [len(c.transcript.messages) for c in recording.conversations]

@@ -14,8 +14,8 @@ from tests.formats.transcripts.editing import (
     edited,
     messages_of,
     read,
-    seen,
     source_of,
+    visible,
 )
 
 from foldline.errors import InputError
@@ -44,7 +44,7 @@ def line(number: int, kind: str, content: Any, parent: int | None = None, **more
     }
 
 
-def said(number: int, block: Any, parent: int, message: str, output: int = 5) -> Any:
+def assistant(number: int, block: Any, parent: int, message: str, output: int = 5) -> Any:
     usage = {"input_tokens": 100, "output_tokens": output, "cache_read_input_tokens": 40}
     about = {"id": message, "model": "claude", "stop_reason": None, "usage": usage}
     return line(number, "assistant", [block], parent, message=about, requestId="r")
@@ -59,18 +59,18 @@ def result(number: str, text: str = "content") -> Any:
 
 
 def parallel() -> list[Any]:
-    """One API message over four lines, two calls whose results hang on their own lines."""
+    """Return one API message over four lines, with two calls whose results follow their lines."""
     thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
     return [
         line(1, "user", "Fix the bug. 修复"),
-        said(2, thought, 1, "m1", 1),
-        said(3, {"type": "text", "text": "I look."}, 2, "m1", 2),
-        said(4, call("t1"), 3, "m1", 3),
-        said(5, call("t2"), 4, "m1", 9),
+        assistant(2, thought, 1, "m1", 1),
+        assistant(3, {"type": "text", "text": "I look."}, 2, "m1", 2),
+        assistant(4, call("t1"), 3, "m1", 3),
+        assistant(5, call("t2"), 4, "m1", 9),
         line(6, "user", result("t2", "two"), 5, toolUseResult={"stdout": "two"}),
         line(7, "user", result("t1", "one"), 4, toolUseResult={"stdout": "one"}),
         {"type": "progress", "uuid": "u8", "parentUuid": "u7", "data": {"type": "bash_progress"}},
-        said(9, {"type": "text", "text": "Done."}, 8, "m2"),
+        assistant(9, {"type": "text", "text": "Done."}, 8, "m2"),
     ]
 
 
@@ -83,7 +83,7 @@ def current(records: list[Any]) -> tuple[Message, ...]:
 
 
 def walk(data: bytes) -> list[str]:
-    """Follow the parents from the last spoken line, as Claude Code does."""
+    """Follow the parents from the last message line, as Claude Code does."""
     records = [json.loads(text) for text in data.decode().splitlines()]
     by_key = {record["uuid"]: record for record in records if "uuid" in record}
     spoken = [record for record in records if record.get("type") in ("user", "assistant")]
@@ -114,7 +114,7 @@ def test_nothing_changed_is_the_same_bytes() -> None:
     assert_identity(FORMAT, TranscriptSource.of(b"\xef\xbb\xbf" + sheet(parallel()).data))
 
 
-def test_bytes_that_are_no_utf8_and_odd_separators_survive() -> None:
+def test_invalid_utf8_and_unusual_separators_are_preserved() -> None:
     odd = [line(1, "user", "a\u2028b\x85c"), *parallel()[1:]]
     data = sheet(odd).data.replace(b"I look.", b"I look\xff\xfe.")
     recording = assert_identity(FORMAT, TranscriptSource.of(data))
@@ -126,7 +126,7 @@ def test_bytes_that_are_no_utf8_and_odd_separators_survive() -> None:
     assert messages_of(again)[2].results[0].text == "[cleared]"
 
 
-def test_a_utf16_file_stays_one() -> None:
+def test_a_utf16_file_keeps_its_encoding() -> None:
     text = sheet(parallel()).data.decode()
     recording = assert_identity(
         FORMAT, TranscriptSource.of(b"\xff\xfe" + text.encode("utf-16-le"))
@@ -141,7 +141,7 @@ def test_a_rewound_branch_is_kept_but_not_read() -> None:
     records = [
         *parallel(),
         line(10, "user", "the wrong thing", 9),
-        said(11, {"type": "text", "text": "Wrong."}, 10, "m3"),
+        assistant(11, {"type": "text", "text": "Wrong."}, 10, "m3"),
         line(12, "user", "the right thing", 9),
     ]
     recording = assert_identity(FORMAT, sheet(records))
@@ -163,13 +163,13 @@ def test_a_missing_parent_falls_back_to_the_order_of_the_file() -> None:
     assert len(current(records)) == 5
 
 
-def test_parents_in_a_circle_do_not_hang() -> None:
+def test_a_cycle_of_parents_terminates() -> None:
     records = parallel()
     records[0]["parentUuid"] = "u9"
     assert len(current(records)) == 5
 
 
-def test_sub_agents_are_left_out_unless_the_file_holds_nothing_else() -> None:
+def test_sub_agents_are_skipped_unless_the_file_holds_nothing_else() -> None:
     aside = [line(20, "user", "task of the helper", isSidechain=True)]
     assert len(current([*parallel()[:4], *aside, *parallel()[4:]])) == 5
     alone = [record | {"isSidechain": True} for record in parallel() if record["type"] != "x"]
@@ -178,7 +178,7 @@ def test_sub_agents_are_left_out_unless_the_file_holds_nothing_else() -> None:
 
 def test_meta_lines_are_part_of_the_prompt_and_local_errors_are_not() -> None:
     skill = line(10, "user", [{"type": "text", "text": "Base directory"}], 9, isMeta=True)
-    error = said(11, {"type": "text", "text": "API Error"}, 10, "m9")
+    error = assistant(11, {"type": "text", "text": "API Error"}, 10, "m9")
     error["isApiErrorMessage"] = True
     assert [m.text for m in current([*parallel(), skill, error])][-1] == "Base directory"
 
@@ -247,7 +247,7 @@ def test_a_changed_result_loses_its_copy_and_every_other_line_stays() -> None:
     assert messages_of(again)[3].results[0].text == "[cleared]"
 
 
-def test_a_block_that_is_left_out_takes_its_line_with_it_and_the_chain_stays_whole() -> None:
+def test_removing_a_block_removes_its_line_and_keeps_the_chain_whole() -> None:
     recording = FORMAT.decode(sheet(parallel()))
     answer = messages_of(recording)[1]
     edits = [Rewrite(answer.id, 0, None, "reasoning"), Rewrite(answer.id, 1, None, "reasoning")]
@@ -273,7 +273,7 @@ def test_a_snapshot_is_a_compact_summary_in_the_chain() -> None:
     assert edited(FORMAT, recording, edits)[0] == written
 
 
-def test_messages_at_the_end_and_moved_ones_are_met_by_who_walks_up() -> None:
+def test_appended_and_moved_messages_are_on_the_path_to_the_root() -> None:
     recording = FORMAT.decode(sheet(parallel()))
     messages = messages_of(recording)
     answer = Message("tool", (ToolResult("t9", (Text("none"),)),), id="2" * 32)
@@ -294,7 +294,7 @@ def test_an_image_in_a_result_is_media_and_never_text() -> None:
     assert shown.text == ""
 
 
-def test_calls_without_results_and_results_without_calls_are_data() -> None:
+def test_unpaired_calls_and_results_are_valid_data() -> None:
     records = [line(1, "user", result("t0", "late")), *parallel()[1:5]]
     messages = current(records)
     assert [m.role for m in messages] == ["tool", "assistant"]
@@ -316,13 +316,13 @@ def test_every_kind_of_edit_survives() -> None:
     records = parallel()
     for n in range(10, 30, 2):
         records += [
-            said(n, call(f"t{n}"), n - 1, f"m{n}"),
+            assistant(n, call(f"t{n}"), n - 1, f"m{n}"),
             line(n + 1, "user", result(f"t{n}"), n),
         ]
     assert_edits_survive(FORMAT, sheet(records))
 
 
-def test_messages_of_an_untouched_conversation_can_be_other_objects() -> None:
+def test_equal_messages_of_other_identity_count_as_unchanged() -> None:
     source = sheet(parallel())
     recording = FORMAT.decode(source)
     pinned = tuple(replace(m, pinned=True) for m in messages_of(recording))
@@ -367,5 +367,5 @@ def test_edits_of_a_real_session_survive(path: Path) -> None:
     messages = messages_of(recording, -1)
     for edits in edit_lists(messages):
         _, again = edited(FORMAT, recording, edits, index=-1)
-        assert seen(messages_of(again, -1)) == seen(apply(messages, edits))
+        assert visible(messages_of(again, -1)) == visible(apply(messages, edits))
         assert len(again.conversations) == len(recording.conversations)

@@ -104,7 +104,7 @@ def test_reported_tokens_belong_to_the_newest_item_of_the_model() -> None:
     assert messages[4].usage == Usage(600, 30, 400)
 
 
-def test_no_more_tokens_are_cached_than_were_given() -> None:
+def test_cached_tokens_never_exceed_input_tokens() -> None:
     messages = messages_of(FORMAT.decode(sheet([*start(), tokens(10, 60, 3)])))
     assert Usage(0, 3, 10) in [m.usage for m in messages]
 
@@ -164,7 +164,7 @@ def test_a_changed_item_changes_its_line_only() -> None:
     assert messages_of(again)[6].results[0].text == "[cleared]"
 
 
-def test_left_out_and_new_messages() -> None:
+def test_removed_and_new_messages_are_written() -> None:
     recording = FORMAT.decode(sheet(start()))
     messages = messages_of(recording)
     late = Message("tool", (ToolResult("c1", (Text("none"),)),), id="1" * 32)
@@ -180,7 +180,7 @@ def test_left_out_and_new_messages() -> None:
     assert json.loads(written.splitlines()[1])["timestamp"] == "2026-01-01T00:00:00Z"
 
 
-def test_opaque_reasoning_survives_byte_for_byte_or_goes_as_a_whole() -> None:
+def test_opaque_reasoning_is_kept_byte_for_byte_or_removed_whole() -> None:
     recording = FORMAT.decode(sheet(start()))
     thought = messages_of(recording)[2]
     written, again = edited(FORMAT, recording, [Rewrite(thought.id, 0, None, "reasoning")])

@@ -37,7 +37,7 @@ def session() -> list[dict[str, Any]]:
     ]
 
 
-def test_entries_that_are_no_messages_are_kept_and_not_read() -> None:
+def test_entries_that_are_not_messages_are_kept_unread() -> None:
     recording = assert_identity(FORMAT, source_of(session(), lines=True))
     assert recording.current.name == "s1"
     roles = [message.role for message in messages_of(recording)]
@@ -48,7 +48,7 @@ def test_edits_survive() -> None:
     assert_edits_survive(FORMAT, source_of(session(), lines=True))
 
 
-def test_another_file_is_refused() -> None:
+def test_a_file_of_another_kind_is_rejected() -> None:
     with pytest.raises(InputError, match="is not a Factory Droid session"):
         FORMAT.decode(TranscriptSource.of(b'{"type": "session"}\n{"type": "message"}\n'))
 

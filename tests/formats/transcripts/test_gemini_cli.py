@@ -99,7 +99,7 @@ def test_a_record_with_calls_is_read_as_calls_and_results(form: Any) -> None:
     assert messages[1].usage == Usage(60, 12, 40)
 
 
-def test_no_more_tokens_are_cached_than_were_given() -> None:
+def test_cached_tokens_never_exceed_input_tokens() -> None:
     tokens = {"input": 10, "output": 5, "cached": 40}
     record = {"id": "8", "timestamp": "t", "type": "gemini", "content": "Yes.", "tokens": tokens}
     assert messages_of(FORMAT.decode(document([*chat(), record])))[-1].usage == Usage(0, 5, 10)
@@ -118,7 +118,7 @@ def test_a_changed_result_loses_its_display(form: Any) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_left_out_and_new_messages(form: Any) -> None:
+def test_removed_and_new_messages_are_written(form: Any) -> None:
     recording = FORMAT.decode(form(chat()))
     messages = messages_of(recording)
     late = Message("tool", (ToolResult("c9", (Text("none"),), "ls"),), id="1" * 32)
@@ -138,7 +138,7 @@ def test_left_out_and_new_messages(form: Any) -> None:
     assert FORMAT.encode(again) == written
 
 
-def test_a_call_that_is_left_out_takes_its_result_with_it() -> None:
+def test_removing_a_call_removes_its_result() -> None:
     recording = FORMAT.decode(document(chat()))
     messages = messages_of(recording)
     edits = [Rewrite(m.id, n, None, "window") for m, n in ((messages[1], 1), (messages[2], 0))]
@@ -155,7 +155,7 @@ def test_untouched_records_keep_their_text() -> None:
     assert written == source.data.replace("Fix the bug. 修复".encode(), b"Fix it.")
 
 
-def test_a_later_line_replaces_an_earlier_one_and_a_rewind_leaves_the_rest_out() -> None:
+def test_a_later_line_replaces_an_earlier_one_and_a_rewind_drops_the_rest() -> None:
     records = [
         *chat()[:3],
         {**chat()[2], "content": "I look again."},
@@ -188,7 +188,7 @@ def test_many_rewinds_of_a_long_chat_are_read_in_linear_time() -> None:
     assert grows_linearly(FORMAT.decode, rewound, 500, 8_000)
 
 
-def test_calls_that_stand_in_the_content_too_are_read_once() -> None:
+def test_calls_repeated_in_the_content_are_read_once() -> None:
     records = chat()
     records[2]["content"] = [
         {"text": "I look."},

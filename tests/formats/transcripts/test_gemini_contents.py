@@ -78,7 +78,7 @@ def test_real_files_come_back_byte_for_byte_and_survive_edits(path: Path) -> Non
     assert_edits_survive(FORMAT, source)
 
 
-def test_messages_of_pydantic_ai_are_no_gemini_contents() -> None:
+def test_messages_of_pydantic_ai_are_not_gemini_contents() -> None:
     messages = pytest.importorskip("pydantic_ai.messages")
     history = [
         messages.ModelRequest(parts=[messages.UserPromptPart(content="Why?")]),

@@ -1,4 +1,4 @@
-"""Whatever stands in a file, a format reads it and writes it back, or says what is wrong."""
+"""Any file content is read and written back, or raises an error that names the problem."""
 
 from __future__ import annotations
 
@@ -89,14 +89,14 @@ def check(name: str, data: bytes) -> None:
 
 @pytest.mark.parametrize(("name", "document"), DOCUMENTS)
 @given(data=st.data())
-def test_a_document_with_anything_anywhere(name: str, document: Any, data: Any) -> None:
+def test_changed_documents_are_read_or_rejected(name: str, document: Any, data: Any) -> None:
     changed = put(document, data.draw(st.sampled_from(places(document))), data.draw(values))
     check(name, json.dumps(changed).encode())
 
 
 @pytest.mark.parametrize(("name", "items"), LINES)
 @given(data=st.data())
-def test_lines_with_anything_anywhere(name: str, items: list[Any], data: Any) -> None:
+def test_changed_lines_are_read_or_rejected(name: str, items: list[Any], data: Any) -> None:
     changed = put(items, data.draw(st.sampled_from(places(items))), data.draw(values))
     check(name, "".join(json.dumps(item) + "\n" for item in changed).encode())
 
@@ -109,7 +109,7 @@ SESSIONS = {"claude-code", "codex", "pi", "gemini-cli", "aider"}
     "data",
     [b"{}", b"[]", b"null", b"5", b'"x"', b"[[]]", b"\xff\xfe{\0}\0", b"PK\x03\x04", b"{" * 9999],
 )
-def test_a_file_of_something_else_is_an_error_of_ours(name: str, data: bytes) -> None:
+def test_a_file_of_another_kind_is_an_input_error(name: str, data: bytes) -> None:
     found, source = file_format(name), TranscriptSource.of(data)
     assert found.recognises(source) == 0.0
     with pytest.raises(InputError):

@@ -1,4 +1,4 @@
-"""Whatever stands in a session file, it is read and written back, or a clear error comes."""
+"""Any session file is read and written back, or raises a clear error."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ SESSIONS: list[tuple[str, list[Any]]] = [
 
 @pytest.mark.parametrize(("name", "records"), SESSIONS)
 @given(data=st.data())
-def test_lines_with_anything_anywhere(name: str, records: list[Any], data: Any) -> None:
+def test_changed_lines_are_read_or_rejected(name: str, records: list[Any], data: Any) -> None:
     changed = put(records, data.draw(st.sampled_from(places(records))), data.draw(values))
     check(name, "".join(json.dumps(record) + "\n" for record in changed).encode())
 
 
 @pytest.mark.parametrize(("name", "records"), SESSIONS)
 @given(data=st.data())
-def test_lines_in_any_order_missing_doubled_or_cut(
+def test_reordered_missing_repeated_or_truncated_lines_are_read_or_rejected(
     name: str, records: list[Any], data: Any
 ) -> None:
     order = data.draw(st.lists(st.sampled_from(range(len(records))), min_size=1, max_size=12))

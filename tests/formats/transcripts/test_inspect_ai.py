@@ -94,7 +94,7 @@ def archive(**members: Any) -> TranscriptSource:
     return TranscriptSource.of(zipped(written), "run.eval")
 
 
-def test_attachments_are_put_in_and_untouched_messages_keep_the_reference() -> None:
+def test_attachments_are_resolved_and_unchanged_messages_keep_the_reference() -> None:
     recording = assert_identity(FORMAT, source_of(log(sample())))
     messages = messages_of(recording)
     assert messages[0].text == "You are looking."
@@ -128,7 +128,7 @@ def test_a_changed_message_changes_one_field() -> None:
     assert messages_of(again, 1)[3].results[0].is_error
 
 
-def test_an_archive_without_changes_is_the_very_bytes() -> None:
+def test_an_unchanged_archive_is_identical_bytes() -> None:
     recording = assert_identity(FORMAT, archive(header={}, s1=sample(1), s2=sample(2)))
     assert [c.name for c in recording.conversations] == ["sample 1 epoch 1", "sample 2 epoch 1"]
 
@@ -145,7 +145,7 @@ def test_a_changed_sample_is_the_only_member_of_an_archive_that_changes() -> Non
     assert messages_of(again, 1)[3].results[0].text == "[cleared]"
 
 
-def test_an_archive_that_explodes_is_refused() -> None:
+def test_a_zip_bomb_is_rejected() -> None:
     with pytest.raises(InputError, match="larger than 8,388,608 bytes"):
         FORMAT.decode(archive(header={}, s1={"messages": "0" * 9_000_000}))
 
@@ -200,34 +200,34 @@ def test_a_changed_member_is_the_only_thing_that_changes() -> None:
     assert all(m.info.compress_type == zipfile.ZIP_DEFLATED for m in again)
 
 
-def test_a_member_that_unpacks_to_too_much_is_refused() -> None:
+def test_a_member_that_expands_beyond_the_limit_is_rejected() -> None:
     bomb = zipped({"bomb": b"\0" * (9 * 2**20)})
     with pytest.raises(InputError, match=r"x\.eval is larger than 8,388,608 bytes"):
         unpack(bomb, "x.eval")
     assert len(unpack(bomb, "x.eval", 9 * 2**20)[0].data) == 9 * 2**20
 
 
-def test_many_members_that_together_are_too_much_are_refused() -> None:
+def test_members_that_together_exceed_the_limit_are_rejected() -> None:
     bomb = zipped({str(number): b"\0" * 400_000 for number in range(4)})
     with pytest.raises(InputError, match="larger than 1,048,576 bytes"):
         unpack(bomb, "x.eval", 2**20)
 
 
-def test_too_many_members_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_members_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspect_ai, "MAX_MEMBERS", 3)
     with pytest.raises(InputError, match="more than 3 members"):
         unpack(zipped({str(number): b"" for number in range(4)}), "x.eval")
 
 
 @pytest.mark.parametrize("cut", [10, 40, 90])
-def test_a_damaged_archive_is_an_error_of_ours(cut: int) -> None:
+def test_a_damaged_archive_is_an_input_error(cut: int) -> None:
     data = zipped({"samples/1.json": b"{}" * 100})
     with pytest.raises(InputError, match="not a readable zip file"):
         unpack(data[:cut], "x.eval")
     assert entry_names(data[:cut]) == []
 
 
-def test_a_wrong_checksum_is_an_error_of_ours() -> None:
+def test_a_wrong_checksum_is_an_input_error() -> None:
     data = zipped({"a": b"hello world" * 20})
     broken = bytearray(data)
     broken[35] ^= 0xFF
@@ -236,7 +236,7 @@ def test_a_wrong_checksum_is_an_error_of_ours() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), min_size=1, max_size=5))
-def test_what_is_overwritten_is_read_within_the_bounds_or_is_one_error_that_names_the_file(
+def test_overwritten_bytes_are_read_within_limits_or_raise_an_error_that_names_the_file(
     changes: list[tuple[int, int]],
 ) -> None:
     data = bytearray(zipped({"samples/1.json": b'{"a": 1}' * 30, "header.json": b"{}"}))

@@ -58,7 +58,7 @@ def serialized() -> list[dict[str, Any]]:
     ],
     ids=["thread", "checkpoint", "messages", "list", "serialized"],
 )
-def test_messages_are_found_wherever_states_have_them(document: Any) -> None:
+def test_messages_are_found_in_every_kind_of_state(document: Any) -> None:
     source = source_of(document, ensure_ascii=False)
     assert FORMAT.recognises(source) == 1.0
     recording = assert_identity(FORMAT, source)
@@ -75,7 +75,7 @@ def test_messages_are_found_wherever_states_have_them(document: Any) -> None:
     assert messages_of(again)[2].results[0].text == "[cleared]"
 
 
-def test_a_system_message_in_the_middle_stays_there() -> None:
+def test_a_system_message_in_the_middle_keeps_its_position() -> None:
     messages = messages_of(FORMAT.decode(source_of(plain())))
     assert [m.role for m in messages] == ["user", "assistant", "tool", "system", "assistant"]
 

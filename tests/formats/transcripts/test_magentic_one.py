@@ -31,7 +31,7 @@ def history() -> dict[str, Any]:
     return {"question": "Which?", "history": [{"content": c, "role": r} for r, c in said]}
 
 
-def test_people_are_the_user_and_agents_the_assistant() -> None:
+def test_humans_are_read_as_user_and_agents_as_assistant() -> None:
     recording = assert_identity(FORMAT, source_of(history()))
     assert [m.role for m in messages_of(recording)] == ["user", *["assistant"] * 4]
 

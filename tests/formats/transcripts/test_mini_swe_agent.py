@@ -55,7 +55,7 @@ def trajectory() -> dict[str, Any]:
     }
 
 
-def test_the_outcome_is_no_message_and_extra_is_not_read() -> None:
+def test_the_outcome_is_not_a_message_and_extra_is_not_read() -> None:
     recording = assert_identity(FORMAT, source_of(trajectory()))
     messages = messages_of(recording)
     assert recording.conversations[0].name == "a__b-1"
@@ -65,7 +65,7 @@ def test_the_outcome_is_no_message_and_extra_is_not_read() -> None:
     assert "copy" not in messages[2].text
 
 
-def test_a_call_that_nobody_answered_is_data() -> None:
+def test_an_unanswered_call_is_valid_data() -> None:
     messages = messages_of(FORMAT.decode(source_of(trajectory())))
     assert [c.id for c in messages[-1].calls] == ["c2"]
 
@@ -82,7 +82,7 @@ def test_a_cleared_result_keeps_its_other_fields_and_the_outcome_stays_last() ->
     assert messages_of(again)[3].results[0].text == "[cleared]"
 
 
-def test_the_outcome_survives_when_every_message_goes() -> None:
+def test_the_outcome_is_kept_when_every_message_is_removed() -> None:
     recording = FORMAT.decode(source_of(trajectory()))
     gone = Drop(tuple(m.id for m in messages_of(recording)), "window")
     data, _ = edited(FORMAT, recording, [gone])

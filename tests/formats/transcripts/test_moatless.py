@@ -55,7 +55,7 @@ def test_edits_survive() -> None:
 
 
 @pytest.mark.parametrize("document", [{}, {"nodes": {}}, {"nodes": [None, {"completions": []}]}])
-def test_another_document_is_refused(document: dict[str, Any]) -> None:
+def test_a_document_of_another_kind_is_rejected(document: dict[str, Any]) -> None:
     source = source_of(document)
     assert FORMAT.recognises(source) == 0
     with pytest.raises(InputError, match="no request of Moatless"):

@@ -12,8 +12,8 @@ from tests.formats.transcripts.editing import (
     edited,
     messages_of,
     read,
-    seen,
     source_of,
+    visible,
 )
 
 from foldline.errors import InputError
@@ -129,7 +129,7 @@ def test_reasoning_that_the_visible_text_repeats_is_read_once() -> None:
     assert second.parts[0] == Thinking("Hm, so.")
 
 
-def test_edits_change_single_lines_and_events_without_words_stay() -> None:
+def test_edits_change_single_lines_and_keep_events_without_text() -> None:
     source = source_of(events(), lines=True, separators=(",", ":"))
     recording = FORMAT.decode(source)
     messages = messages_of(recording)
@@ -181,7 +181,7 @@ def test_a_snapshot_and_a_missing_result_become_events() -> None:
     assert messages_of(again)[5].results[0] == lost.results[0]
 
 
-def test_after_a_condensation_the_summary_stands_for_what_was_forgotten() -> None:
+def test_after_a_condensation_the_summary_replaces_the_forgotten_events() -> None:
     recording = assert_identity(FORMAT, source_of(condensed(), lines=True))
     messages = messages_of(recording)
     assert [m.text for m in messages[:4]] == [
@@ -193,7 +193,7 @@ def test_after_a_condensation_the_summary_stands_for_what_was_forgotten() -> Non
     assert messages[2].role == "user"
 
 
-def test_a_condensation_stays_where_it_was_when_messages_before_it_go() -> None:
+def test_a_condensation_keeps_its_position_when_messages_before_it_are_removed() -> None:
     recording = FORMAT.decode(source_of(condensed(), lines=True))
     messages = messages_of(recording)
     edits = [Drop((messages[0].id,), "window"), Rewrite(messages[2].id, 0, "Less.", "truncate")]
@@ -263,7 +263,7 @@ def test_context_that_is_added_to_prompts_and_results_is_read() -> None:
     assert json.loads(data.splitlines()[3])["extended_content"] == []
 
 
-def test_lines_that_cannot_be_read_stay_and_are_reported() -> None:
+def test_unreadable_lines_are_kept_and_reported() -> None:
     good = source_of(events()[:3], lines=True).data
     source = TranscriptSource.of(
         good + b"// note\n" + source_of(events()[8:10], lines=True).data + b'{"ki'
@@ -344,7 +344,7 @@ def test_a_devai_step_is_a_call_with_its_result() -> None:
     assert (first["user_message"], first["agent"]["action"]) == ("Summary.", None)
     assert second == STEPS[0] | {"user_message": None, "environment": "[cleared]"}
     assert third == STEPS[1]
-    assert [role for role, _ in seen(messages_of(again))] == [m.role for m in messages]
+    assert [role for role, _ in visible(messages_of(again))] == [m.role for m in messages]
 
 
 @requires_corpus

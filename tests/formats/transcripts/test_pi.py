@@ -13,8 +13,8 @@ from tests.formats.transcripts.editing import (
     edited,
     messages_of,
     read,
-    seen,
     source_of,
+    visible,
 )
 
 from foldline.errors import InputError
@@ -77,7 +77,7 @@ def compacted(first: int, summary: str = "What we did.") -> list[Any]:
 
 
 def linked(records: list[Any]) -> list[Any]:
-    """The newer form: every entry names the one before it."""
+    """Return entries in the newer form: each names the previous one."""
     out = [{**records[0], "version": 3}]
     for number, record in enumerate(records[1:], start=1):
         parent = f"e{number - 1}" if number > 1 else None
@@ -110,7 +110,7 @@ def test_entries_become_messages() -> None:
 
 
 @pytest.mark.parametrize("form", [lambda records: records, linked])
-def test_a_compaction_shows_its_summary_and_what_it_kept(form: Any) -> None:
+def test_a_compaction_is_read_as_its_summary_and_the_kept_entries(form: Any) -> None:
     recording = assert_identity(FORMAT, sheet(form(compacted(9))))
     assert [c.name for c in recording.conversations] == ["segment 1 of 2", "segment 2 of 2"]
     assert len(messages_of(recording, 0)) == 7
@@ -127,7 +127,7 @@ def test_a_snapshot_in_place_of_a_summary_becomes_the_summary(form: Any) -> None
 
 
 @pytest.mark.parametrize("form", [lambda records: records, linked])
-def test_what_a_compaction_summarised_never_comes_back(form: Any) -> None:
+def test_summarised_entries_never_reappear(form: Any) -> None:
     recording = FORMAT.decode(sheet(form(compacted(9))))
     now = messages_of(recording, -1)
     _, again = edited(FORMAT, recording, [Drop((now[0].id, now[1].id), "window")], index=-1)
@@ -135,7 +135,7 @@ def test_what_a_compaction_summarised_never_comes_back(form: Any) -> None:
 
 
 @pytest.mark.parametrize("form", [lambda records: records, linked])
-def test_a_snapshot_among_what_was_kept_stays_where_it_is(form: Any) -> None:
+def test_a_snapshot_among_kept_entries_keeps_its_position(form: Any) -> None:
     recording = FORMAT.decode(sheet(form(compacted(1))))
     now = messages_of(recording, -1)
     edits = [Fold(tuple(m.id for m in now[1:6]), SNAPSHOT)]
@@ -146,7 +146,7 @@ def test_a_snapshot_among_what_was_kept_stays_where_it_is(form: Any) -> None:
     assert FORMAT.encode(again) == written
 
 
-def test_what_nothing_was_kept_of_stays_out() -> None:
+def test_entries_that_were_not_kept_are_not_read() -> None:
     recording = FORMAT.decode(sheet(compacted(11)))
     now = messages_of(recording, -1)
     assert texts(now) == ["What we did.", "and now?"]
@@ -154,7 +154,7 @@ def test_what_nothing_was_kept_of_stays_out() -> None:
     assert texts(messages_of(again, -1)) == ["What we did.", "Summary of the work.", "and now?"]
 
 
-def test_a_compaction_that_kept_nothing_keeps_nothing_when_the_file_grows() -> None:
+def test_a_compaction_without_kept_entries_stays_empty_when_the_file_grows() -> None:
     recording = FORMAT.decode(sheet(compacted(11)))
     before = messages_of(recording, 0)
     _, again = edited(FORMAT, recording, [Insert(before[0].id, SNAPSHOT)], index=0)
@@ -169,7 +169,7 @@ def test_a_thousand_compactions_are_not_a_million_messages() -> None:
     assert "only the newest 100 of 1001 segments" in recording.warnings[0]
 
 
-def test_a_branch_that_was_left_is_not_read() -> None:
+def test_an_abandoned_branch_is_not_read() -> None:
     records = linked(turns())
     records.append({**user("another way"), "id": "e99", "parentId": "e4"})
     recording = assert_identity(FORMAT, sheet(records))
@@ -287,4 +287,4 @@ def test_a_real_session_is_read_and_written_back(path: Path) -> None:
     messages = messages_of(recording, -1)
     for edits in edit_lists(messages):
         _, again = edited(FORMAT, recording, edits, index=-1)
-        assert seen(messages_of(again, -1)) == seen(apply(messages, edits))
+        assert visible(messages_of(again, -1)) == visible(apply(messages, edits))

@@ -25,7 +25,7 @@ from foldline.values.messages import Message, Text, Thinking, ToolCall, ToolResu
 FORMAT = SweAgent()
 
 
-def says(thought: str, action: str, **more: Any) -> dict[str, Any]:
+def assistant(thought: str, action: str, **more: Any) -> dict[str, Any]:
     content = f"{thought}\n```\n{action}\n```"
     fields = {"role": "assistant", "content": content, "thought": thought, "action": action}
     return {**fields, "agent": "main", **more}
@@ -39,11 +39,11 @@ def old_protocol() -> dict[str, Any]:
     history = [
         {"role": "system", "content": "You are a programmer.", "agent": "main"},
         user("A demonstration.", is_demo=True),
-        says("I submit.", "submit", is_demo=True),
+        assistant("I submit.", "submit", is_demo=True),
         user("The task: mend it."),
-        says("I look for c.", "c"),
+        assistant("I look for c.", "c"),
         user("c: not found"),
-        says("Again.", "ls -l"),
+        assistant("Again.", "ls -l"),
         user("total 0"),
         {"role": "assistant", "content": "Exit due to cost", "action": "exit", "agent": "main"},
     ]
@@ -70,7 +70,7 @@ def function_calling() -> dict[str, Any]:
     return {"trajectory": [], "history": history, "info": {}}
 
 
-def test_a_command_and_what_it_printed_are_a_call_and_its_result() -> None:
+def test_a_command_and_its_output_are_a_call_and_its_result() -> None:
     messages = messages_of(assert_identity(FORMAT, source_of(old_protocol())))
     assert messages[4].parts == (Text("I look for c."), ToolCall("step_4", "command", "c"))
     assert messages[5].parts == (ToolResult("step_4", (Text("c: not found"),), "command"),)
@@ -78,7 +78,7 @@ def test_a_command_and_what_it_printed_are_a_call_and_its_result() -> None:
     assert all(g.state == "closed" for g in group(messages))
 
 
-def test_the_task_behind_a_demonstration_is_what_the_user_said() -> None:
+def test_the_task_after_a_demonstration_is_a_user_message() -> None:
     messages = messages_of(FORMAT.decode(source_of(old_protocol())))
     assert messages[3].is_from_user()
     assert [m.role for m in messages].count("user") == 2
@@ -101,15 +101,15 @@ def test_a_shortened_command_is_changed_in_the_text_and_in_its_copies() -> None:
     number = messages_of(recording)[6].id
     edits = [Rewrite(number, 0, "Said.", "truncate"), Rewrite(number, 1, "ls", "truncate")]
     data, again = edited(FORMAT, recording, edits)
-    assert json.loads(data)["history"][6] == says("Said.", "ls")
+    assert json.loads(data)["history"][6] == assistant("Said.", "ls")
     assert messages_of(again)[6].parts == (Text("Said."), ToolCall("step_6", "command", "ls"))
 
 
-def test_a_snapshot_behind_a_command_is_not_taken_for_its_output() -> None:
+def test_a_snapshot_after_a_command_is_not_read_as_its_output() -> None:
     document = old_protocol()
     document["history"] = [
         *document["history"][:4],
-        says("I wait.", "sleep 1"),
+        assistant("I wait.", "sleep 1"),
         user("x", is_demo=1),
     ]
     recording = FORMAT.decode(source_of(document))
@@ -128,7 +128,7 @@ def test_function_calls_pair_by_the_list_of_ids() -> None:
     assert group(messages)[-1].members == (2, 3)
 
 
-def test_reasoning_that_an_edit_left_out_is_not_written() -> None:
+def test_removed_reasoning_is_not_written() -> None:
     recording = FORMAT.decode(source_of(function_calling()))
     edit = Rewrite(messages_of(recording)[2].id, 0, None, "reasoning")
     data, _ = edited(FORMAT, recording, [edit])

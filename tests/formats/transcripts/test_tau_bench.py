@@ -77,7 +77,7 @@ def test_a_run_without_messages_is_named() -> None:
         FORMAT.decode(source_of([run(1), {"task_id": 2, "traj": None}]))
 
 
-def test_examples_are_read_from_their_text_and_a_call_without_a_record_has_a_partner() -> None:
+def test_examples_are_read_from_their_text_and_an_unrecorded_call_is_paired() -> None:
     recording = assert_identity(FORMAT, source_of(EXAMPLES, lines=True, ensure_ascii=False))
     messages = messages_of(recording)
     assert [m.role for m in messages] == ["user", "assistant", "tool", "assistant"]

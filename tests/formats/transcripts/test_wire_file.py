@@ -99,12 +99,12 @@ def test_a_file_may_hold_a_message_in_every_line(name: str, wire: list[Any]) -> 
     assert b"[cleared]" in data.splitlines()[-1]
 
 
-def test_a_single_line_is_a_message_of_its_own() -> None:
+def test_a_single_line_is_one_message() -> None:
     (message,) = messages_of(assert_identity(FORMAT, source_of(CHAT[1:2], lines=True)))
     assert message.text == "Hi"
 
 
-def test_lines_that_are_no_messages_stay_where_they_are() -> None:
+def test_lines_that_are_not_messages_keep_their_position() -> None:
     first, *rest = source_of(CHAT, lines=True).data.splitlines(keepends=True)
     source = TranscriptSource.of(b"".join([first, b"// note\n", b"\n", *rest, b'{"role": "us']))
     recording = assert_identity(FORMAT, source)
@@ -134,18 +134,18 @@ def test_other_values_are_not_recognised(document: Any) -> None:
         FORMAT.decode(source)
 
 
-def test_messages_that_say_nothing_are_not_recognised() -> None:
+def test_messages_without_content_are_not_recognised() -> None:
     assert FORMAT.recognises(source_of([{"role": "user", "message": {"content": "x"}}])) == 0.0
 
 
-def test_plain_text_is_no_wire_value() -> None:
+def test_plain_text_is_not_a_wire_value() -> None:
     source = TranscriptSource.of(b"# A heading\n\nSome prose.\n")
     assert FORMAT.recognises(source) == 0.0
     with pytest.raises(UnknownFormat, match="neither JSON nor JSON Lines"):
         FORMAT.decode(source)
 
 
-def test_a_message_inside_another_document_is_not_taken_for_a_line() -> None:
+def test_a_message_inside_another_document_is_not_read_as_a_line() -> None:
     text = '{"a": [\n{"role": "user", "content": "Hi"}\n]}\n'
     assert FORMAT.recognises(TranscriptSource.of(text.encode())) == 0.0
 

@@ -20,11 +20,11 @@ def test_a_session_costs_the_sum_of_its_requests(tmp_path: Path) -> None:
     assert whole.usage == sum_counted(trace).usage
 
 
-def test_without_a_price_nothing_is_made_up(tmp_path: Path) -> None:
+def test_without_a_price_none_is_invented(tmp_path: Path) -> None:
     assert sum_usage(from_our_file(write_conversation(tmp_path / "s.json"))).usd is None
 
 
-def test_every_policy_is_replayed_beside_sending_everything(tmp_path: Path) -> None:
+def test_every_policy_is_replayed_next_to_sending_everything(tmp_path: Path) -> None:
     found = alternatives(from_our_archive(tmp_path, steps=20), quiet)
     assert len(found) == 2 + len(POLICY_NAMES)
     everything = found[0].bill

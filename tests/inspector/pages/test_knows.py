@@ -23,31 +23,31 @@ def known(trace: SessionTrace, query: str, at: int | None = None):
     )
 
 
-def test_the_task_stands_in_view_as_it_was_said(trace: SessionTrace) -> None:
+def test_the_task_is_in_view_verbatim(trace: SessionTrace) -> None:
     answer = known(trace, "why the build of src/app.py fails")
     assert (answer.standing, answer.literal) == ("here", True)
     first = answer.passages[0]
     assert first.text[first.start : first.end] == "why the build of src/app.py fails"
 
 
-def test_a_line_that_was_folded_away_is_had_by_its_handle(trace: SessionTrace) -> None:
+def test_a_folded_line_is_recalled_by_its_handle(trace: SessionTrace) -> None:
     answer = known(trace, "value_2_17 = compute(17, 2)")
     assert answer.standing == "handle"
     assert answer.passages[0].handle
     assert "value_2_17" in trace.find(answer.passages[0].message).results[0].text
 
 
-def test_it_was_in_view_while_it_was(trace: SessionTrace) -> None:
+def test_a_message_was_in_view_until_it_was_removed(trace: SessionTrace) -> None:
     assert known(trace, "value_2_17 = compute(17, 2)", at=4).standing == "here"
     assert known(trace, "value_2_17 = compute(17, 2)", at=1).standing == "never"
 
 
-def test_what_nobody_said_was_never_said(trace: SessionTrace) -> None:
+def test_unmentioned_content_was_never_mentioned(trace: SessionTrace) -> None:
     answer = known(trace, "zebra_crossing_441")
     assert (answer.standing, answer.passages) == ("never", ())
 
 
-def test_a_question_finds_the_passage_and_where_it_stands(trace: SessionTrace) -> None:
+def test_a_question_finds_the_passage_and_its_standing(trace: SessionTrace) -> None:
     answer = known(trace, "What is the name of the deploy key?")
     assert not answer.literal
     assert any(PLANTED.split()[-1] in one.text for one in answer.passages)
@@ -68,7 +68,7 @@ def test_any_query_on_any_text_is_answered(query: str, texts: list[str]) -> None
 
 
 @given(st.lists(st.text(min_size=1, max_size=80), min_size=1, max_size=5))
-def test_what_is_in_view_is_found_there(texts: list[str]) -> None:
+def test_content_in_view_is_found_there(texts: list[str]) -> None:
     log = tuple(Message("user", (Text(t),), id=f"{n:032x}") for n, t in enumerate(texts))
     words = " ".join(texts[0].split())
     if words:

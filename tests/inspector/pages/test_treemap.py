@@ -27,5 +27,5 @@ def test_equal_sizes_in_a_square_are_squares() -> None:
     assert {(b.width, b.height) for b in squarify([1] * 4, Box(0, 0, 2, 2))} == {(1, 1)}
 
 
-def test_nothing_is_divided_among_nobody() -> None:
+def test_nothing_divides_into_nothing() -> None:
     assert squarify([], Box(0, 0, 1, 1)) == []

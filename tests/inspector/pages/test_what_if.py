@@ -18,7 +18,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> SessionTrace:
 
 
 @pytest.mark.parametrize("policy", POLICY_NAMES)
-def test_a_trial_says_what_the_library_would_do(trace: SessionTrace, policy: str) -> None:
+def test_a_simulation_matches_the_library(trace: SessionTrace, policy: str) -> None:
     view = trace.segments[-1].messages
     trial = attempt(trace, view, SimulationSettings(policy=policy, budget=4_000))
     assert trial.receipt.status == "compacted"
@@ -34,7 +34,7 @@ def test_more_room_keeps_more_names(trace: SessionTrace) -> None:
     assert small.names[2] < large.names[2]
 
 
-def test_the_prompt_of_a_summarizer_is_shown_and_not_asked(trace: SessionTrace) -> None:
+def test_the_prompt_of_a_summarizer_is_shown_without_calling_a_model(trace: SessionTrace) -> None:
     view = trace.segments[-1].messages
     prompts = {
         attempt(trace, view, SimulationSettings(budget=4_000, template=template)).prompt
@@ -62,6 +62,6 @@ def test_the_exported_configuration_is_read_back_as_it_was() -> None:
 @pytest.mark.parametrize(
     "said", [{"budget": "many"}, {"budget": "-3"}, {"target": "7"}, {"tail": "nan"}]
 )
-def test_a_field_that_is_no_number_is_named(said: dict[str, str]) -> None:
+def test_a_field_that_is_not_a_number_is_named(said: dict[str, str]) -> None:
     with pytest.raises(BudgetError, match=next(iter(said))):
         read_settings(said)

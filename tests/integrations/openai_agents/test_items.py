@@ -34,10 +34,10 @@ def reasoning(number: str) -> Item:
     return {"type": "reasoning", "id": number, "summary": []}
 
 
-# --- whether two items are one -----------------------------------------------------------
+# --- equality of items -------------------------------------------------------------------
 
 
-def test_notes_of_the_sdk_are_not_sent_and_make_no_difference():
+def test_sdk_fields_are_not_sent_and_ignored_in_comparisons():
     noted = {**call("1"), "created_by": "agent", "_agents_tool_title": "F"}
     assert without_notes(noted) == call("1")
     assert without_notes(call("1")) == call("1")
@@ -49,21 +49,21 @@ def test_reasoning_is_the_same_with_and_without_its_id():
     assert is_same_item(reasoning("rs_1"), {"type": "reasoning", "summary": []})
 
 
-def test_models_of_the_sdk_become_json_values_and_anything_else_is_refused():
-    class Said(BaseModel):
+def test_sdk_models_become_json_values_and_anything_else_is_rejected():
+    class SdkItem(BaseModel):
         role: str
         content: str
         status: str | None = None
 
-    assert to_json(Said(role="user", content="hi")) == user("hi")
+    assert to_json(SdkItem(role="user", content="hi")) == user("hi")
     with pytest.raises(InputError):
         to_json("hi")
 
 
-# --- what is new ---------------------------------------------------------------------------
+# --- new items -----------------------------------------------------------------------------
 
 
-def test_what_a_run_adds_is_new_until_the_session_has_it():
+def test_items_of_a_run_are_new_until_the_session_has_them():
     start = RunStart((user("a"),), 1)
     items = [user("a"), user("b"), call("1"), output("1")]
     assert align(items, start, []) == RunInput((user("b"), call("1"), output("1")))
@@ -71,7 +71,7 @@ def test_what_a_run_adds_is_new_until_the_session_has_it():
     assert align(items, start, items[1:]) == RunInput(())
 
 
-def test_saying_the_same_again_is_new():
+def test_a_repeated_message_is_new():
     start = RunStart((user("go on"), user("go on")), 2)
     items = [user("go on")] * 4
     assert align(items, start, [user("go on")]) == RunInput((user("go on"),))
@@ -84,7 +84,7 @@ def test_parallel_outputs_may_come_in_another_order():
     assert align(items, start, since) == RunInput(())
 
 
-def test_calls_that_nothing_answers_may_be_left_out_with_their_reasoning():
+def test_unanswered_calls_may_be_removed_with_their_reasoning():
     start = RunStart((user("a"), reasoning("r"), call("1")), 3)
     assert align([user("a"), user("b")], start, []) == RunInput((user("b"),), frozenset({"1"}))
 
@@ -97,19 +97,19 @@ def test_calls_that_nothing_answers_may_be_left_out_with_their_reasoning():
         [],
     ],
 )
-def test_an_input_that_begins_otherwise_is_not_of_the_session(items):
+def test_an_input_with_another_start_is_not_of_the_session(items):
     assert align(items, RunStart((user("a"), output("0")), 2), []) is None
 
 
-def test_an_input_that_lacks_what_the_session_was_given_is_not_of_the_session():
+def test_an_input_that_lacks_items_of_the_session_is_not_of_the_session():
     start = RunStart((user("a"),), 1)
     assert align([user("a"), user("b")], start, [call("1"), output("1")]) is None
 
 
-# --- what is shown -------------------------------------------------------------------------
+# --- newest items --------------------------------------------------------------------------
 
 
-def test_dead_calls_go_with_their_reasoning_and_answered_ones_stay():
+def test_unanswered_calls_are_removed_with_their_reasoning_and_answered_ones_kept():
     items = [user("a"), reasoning("r"), call("1"), call("2"), output("2"), user("b")]
     shown = without_calls(items, {"1", "2"})
     assert shown == [user("a"), call("2"), output("2"), user("b")]

@@ -64,7 +64,7 @@ def read_file(path: str) -> str:
 
 @dataclass
 class Talk:
-    """A conversation in a session; every saying is a run."""
+    """A conversation in a session; every user message is a run."""
 
     agent: Agent[None]
     session: FoldlineSession
@@ -90,7 +90,7 @@ def hold(
     streams: bool = False,
     **settings: Any,
 ) -> None:
-    """Let an agent on a server hold a conversation."""
+    """Run a conversation of an agent on a server."""
 
     async def held() -> None:
         async with AsyncOpenAI(base_url=server.openai_url, api_key="any", max_retries=0) as client:
@@ -111,7 +111,7 @@ def compactions(session: Session) -> int:
     return sum(receipt.status == "compacted" for receipt in session.receipts)
 
 
-# --- what the model sees, and what is kept ---------------------------------------------------
+# --- the view and the log --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("streams", [False, True])
@@ -165,7 +165,7 @@ def test_one_long_run_is_compacted_between_its_model_calls():
 
 
 @pytest.mark.requirement("F21", "F87")
-def test_what_reasoning_led_to_is_sent_behind_it_or_without_its_id():
+def test_items_follow_their_reasoning_or_lose_their_id():
     async def conversation(talk: Talk) -> None:
         await scenario.arun(talk.say, 20)
         log = [message.raw for message in talk.session.session.messages]
@@ -192,7 +192,7 @@ def test_what_reasoning_led_to_is_sent_behind_it_or_without_its_id():
                 assert before.get("id") == bound[item["id"]]
 
 
-def test_a_session_without_the_filter_begins_every_run_with_what_fits():
+def test_a_session_without_the_filter_starts_every_run_with_a_view_that_fits():
     async def conversation(talk: Talk) -> None:
         talk.config = RunConfig(model=talk.config.model, tracing_disabled=True)
         await scenario.arun(talk.say, 24)
@@ -202,7 +202,7 @@ def test_a_session_without_the_filter_begins_every_run_with_what_fits():
     scenario.check_requests(server.requests)
 
 
-def test_a_call_that_a_crash_left_without_its_output_does_no_harm(tmp_path):
+def test_a_call_left_without_output_by_a_crash_is_handled(tmp_path):
     async def crashed() -> None:
         session = FoldlineSession("user", tmp_path / "a.db", **OPTIONS)
         call = {"type": "function_call", "call_id": "c", "name": "read_file", "arguments": "{}"}
@@ -219,7 +219,7 @@ def test_a_call_that_a_crash_left_without_its_output_does_no_harm(tmp_path):
     assert server.violations == ()
 
 
-def test_a_run_whose_history_a_handoff_rewrote_still_fits_and_its_session_keeps_all():
+def test_a_run_with_a_history_rewritten_by_a_handoff_fits_and_its_session_keeps_all():
     async def conversation(talk: Talk) -> None:
         await scenario.arun(talk.say, 12)
         before = len(talk.session.session.messages)
@@ -243,7 +243,7 @@ def test_a_run_whose_history_a_handoff_rewrote_still_fits_and_its_session_keeps_
     )
 
 
-def test_a_limit_is_kept_to_between_model_calls_too():
+def test_a_limit_also_holds_between_model_calls():
     async def conversation(talk: Talk) -> None:
         await scenario.arun(talk.say, 6)
         assert len(talk.session.session.messages) > 30
@@ -271,7 +271,7 @@ def test_the_example_runs_without_a_key_and_without_a_network(tmp_path):
 
 @pytest.mark.parametrize("restarts", [False, True])
 @pytest.mark.requirement("F85", "H8")
-def test_a_run_that_waited_for_an_approval_goes_on_in_its_session(restarts, tmp_path):
+def test_a_run_that_waited_for_an_approval_continues_in_its_session(restarts, tmp_path):
     asked = function_tool(needs_approval=True)(scenario.read_file)
     archive = tmp_path / "a.db"
 
@@ -317,7 +317,7 @@ def test_without_the_sdk_the_import_names_the_extra():
 
 @pytest.mark.parametrize("streams", [False, True])
 @pytest.mark.requirement("K38")
-def test_an_overflow_is_answered_by_one_strictly_smaller_request(streams):
+def test_an_overflow_is_retried_once_with_a_strictly_smaller_request(streams):
     async def conversation(talk: Talk) -> None:
         assert await talk.say("Read all of it.") == "Done."
         said = scenario.words(talk.session.session.messages)
@@ -340,7 +340,7 @@ def test_a_second_overflow_is_an_error_and_not_a_loop():
     assert len(server.requests) == 10
 
 
-def test_without_the_filter_an_overflow_is_passed_on_as_it_is():
+def test_without_the_filter_an_overflow_propagates_unchanged():
     async def conversation(talk: Talk) -> None:
         talk.config = RunConfig(model=talk.config.model, tracing_disabled=True)
         assert isinstance(talk.config.model, FoldlineModel)
@@ -351,7 +351,7 @@ def test_without_the_filter_an_overflow_is_passed_on_as_it_is():
         hold(server, FoldlineSession("user", **OPTIONS), conversation)
 
 
-def test_models_that_are_named_are_wrapped_too():
+def test_models_given_by_name_are_wrapped_too():
     provider = OpenAIProvider(openai_client=AsyncOpenAI(api_key="any"))
     config = run_config(FoldlineSession("user"), model_provider=provider)
     assert isinstance(config.model_provider.get_model("gpt-5"), FoldlineModel)
@@ -388,9 +388,9 @@ def test_a_model_that_a_run_names_writes_the_summaries_itself():
     check_own_accounts(server)
 
 
-def test_a_session_without_a_run_says_what_to_give_instead():
+def test_a_session_without_a_run_names_the_alternative():
     session = FoldlineSession("user", summarizer="same", **OPTIONS)
-    with pytest.raises(InputError, match="A session holds no model object") as caught:
+    with pytest.raises(InputError, match="A session has no model object") as caught:
         asyncio.run(session.get_items())
     assert "run_config(session, model=model)" in caught.value.hint
     session.close()

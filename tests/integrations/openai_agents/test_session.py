@@ -23,7 +23,7 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 def step(number: int, size: int = 60) -> list[Item]:
-    """Something asked, looked up and answered, with reasoning."""
+    """Return the items of a step: question, reasoning, call, output, answer."""
     text = " ".join(f"line {n} of part {number}" for n in range(size))
     return [
         {"role": "user", "content": f"Check part {number}."},
@@ -72,7 +72,7 @@ def test_it_is_a_session_of_the_sdk():
 
 
 @pytest.mark.requirement("H8")
-def test_items_are_kept_on_disk_as_they_came(tmp_path):
+def test_items_are_stored_unchanged(tmp_path):
     async def first() -> list[Item]:
         session = FoldlineSession("user#1", tmp_path / "a.db", window=WINDOW)
         added = await filled(session, 2)
@@ -108,7 +108,7 @@ def test_sessions_whose_names_look_like_branches_do_not_mix(tmp_path):
 
 
 @pytest.mark.requirement("K38")
-def test_what_a_run_begins_with_fits_and_is_valid_and_nothing_is_lost():
+def test_the_input_of_a_run_fits_and_is_valid_and_nothing_is_lost():
     async def conversation() -> tuple[list[Item], list[Item], FoldlineSession]:
         session = FoldlineSession("user", window=WINDOW)
         return await filled(session, 30), await session.get_items(), session
@@ -124,10 +124,10 @@ def test_what_a_run_begins_with_fits_and_is_valid_and_nothing_is_lost():
     assert all(session.session.recall(handle).text for handle in compacted.recall)
 
 
-# --- taking back ---------------------------------------------------------------------------
+# --- removing ------------------------------------------------------------------------------
 
 
-def test_the_newest_item_is_taken_back_for_good(tmp_path):
+def test_the_newest_item_can_be_removed_permanently(tmp_path):
     async def conversation() -> tuple[Item, list[Item]]:
         session = FoldlineSession("user", tmp_path / "a.db", window=WINDOW)
         added = await filled(session, 2)
@@ -144,11 +144,11 @@ def test_the_newest_item_is_taken_back_for_good(tmp_path):
     run(conversation())
 
 
-def test_there_is_nothing_to_take_back_from_an_empty_session():
+def test_popping_from_an_empty_session_returns_none():
     assert run(FoldlineSession("user").pop_item()) is None
 
 
-def test_taking_back_behind_a_compaction_leaves_the_compaction():
+def test_popping_after_a_compaction_keeps_the_compaction():
     async def conversation() -> None:
         session = FoldlineSession("user", window=WINDOW)
         await filled(session, 30)
@@ -162,7 +162,7 @@ def test_taking_back_behind_a_compaction_leaves_the_compaction():
 
 
 @pytest.mark.requirement("F85")
-def test_what_was_cleared_stays_cleared(tmp_path):
+def test_a_cleared_session_stays_empty(tmp_path):
     async def conversation() -> list[Item]:
         session = FoldlineSession("user", tmp_path / "a.db", window=WINDOW)
         await filled(session, 30)
@@ -181,11 +181,11 @@ def test_what_was_cleared_stays_cleared(tmp_path):
     assert run(conversation()) == step(99)
 
 
-# --- while a compaction is under way -------------------------------------------------------
+# --- during a compaction -------------------------------------------------------------------
 
 
 class Slow:
-    """A summarizer that answers when it is told to."""
+    """A summarizer that answers when it is released."""
 
     def __init__(self) -> None:
         self.asked = threading.Event()
@@ -198,7 +198,7 @@ class Slow:
 
 
 async def while_compacting(session: FoldlineSession, slow: Slow, work: Any) -> list[Item]:
-    """Begin a compaction, start other work, let both end, and return what is shown then."""
+    """Start a compaction and other work, wait for both, and return the view."""
     await filled(session, 30)
     reading = asyncio.create_task(session.get_items())
     assert await asyncio.to_thread(slow.asked.wait, 5)
@@ -210,7 +210,7 @@ async def while_compacting(session: FoldlineSession, slow: Slow, work: Any) -> l
 
 
 @pytest.mark.requirement("F85")
-def test_what_is_added_while_a_compaction_runs_stands_behind_the_summary():
+def test_items_added_during_a_compaction_follow_the_summary():
     async def conversation() -> tuple[list[Item], FoldlineSession]:
         slow = Slow()
         session = FoldlineSession("user", window=WINDOW, summarizer=slow)
@@ -224,7 +224,7 @@ def test_what_is_added_while_a_compaction_runs_stands_behind_the_summary():
 
 
 @pytest.mark.requirement("F85")
-def test_what_is_cleared_while_a_compaction_runs_stays_cleared():
+def test_a_session_cleared_during_a_compaction_stays_empty():
     async def conversation() -> list[Item]:
         slow = Slow()
         session = FoldlineSession("user", window=WINDOW, summarizer=slow)
@@ -238,12 +238,12 @@ def test_what_is_cleared_while_a_compaction_runs_stays_cleared():
 
 @pytest.mark.requirement("F86")
 @pytest.mark.parametrize("settings", [SessionSettings(limit=7), {"limit": 7}])
-def test_a_limit_shows_less_and_removes_nothing(settings):
+def test_a_limit_returns_fewer_items_and_removes_nothing(settings):
     async def conversation() -> None:
         session = FoldlineSession("user", window=WINDOW, session_settings=settings)
         added = await filled(session, 4)
         items = await session.get_items()
-        # The seventh last item is an output whose call is older: it is not shown alone.
+        # The seventh last item is an output whose call is older: it is omitted.
         assert items == added[-6:]
         assert dialect("openai-responses").validate(items) == []
         assert await session.get_items(limit=100) == added
@@ -252,7 +252,7 @@ def test_a_limit_shows_less_and_removes_nothing(settings):
     run(conversation())
 
 
-def test_the_tool_of_a_session_answers_from_what_was_said():
+def test_the_tool_of_a_session_recalls_its_content():
     async def asked() -> str:
         with_fact = [{"role": "user", "content": "The launch code of the probe is 7341."}]
         session = FoldlineSession("s", window=8_000)

@@ -11,7 +11,7 @@ MARK = "OUTSIDE-4f1c"
 
 @pytest.fixture
 def tmp_path(disk_folder):
-    """Where a workspace may be."""
+    """A folder in which a workspace is allowed."""
     return disk_folder
 
 
@@ -40,7 +40,7 @@ def place(project):
 
 
 def opened(mode, workspace, **settings):
-    """Open a terminal in a mode; skip, and say so, where the machine has none."""
+    """Open a terminal in a mode; skip the test if the machine lacks it."""
     if mode != "none" and try_confinement(mode).confinement is None:
         pytest.skip(f"no {mode} here: {try_confinement(mode).words}")
     settings.setdefault("limits", TerminalLimits(seconds=10))

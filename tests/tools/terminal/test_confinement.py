@@ -1,4 +1,4 @@
-"""What the kernel keeps, tried with programs that the parser would never let through."""
+"""What the kernel enforces, tested with programs that the parser would refuse."""
 
 import dataclasses
 import os
@@ -96,7 +96,7 @@ def test_too_many_processes_and_too_much_memory_are_stopped(confinement, place):
     assert len(said.stdout) <= limits.output
 
 
-def test_what_is_left_behind_dies_with_the_call(confinement, place):
+def test_leftover_processes_are_killed_with_the_call(confinement, place):
     mark = f"1{time.time_ns() % 10**9}"
     script = f"(setsid sleep {mark} </dev/null >/dev/null 2>&1 &) ; (nohup sleep {mark} &) ; :"
     run(confinement, place, "sh", "-c", script)
@@ -111,7 +111,7 @@ def command_lines():
             continue
 
 
-def test_it_ends_with_whoever_asked_for_it(place, confinement):
+def test_it_ends_when_its_caller_exits(place, confinement):
     mark = f"1{time.time_ns() % 10**9}"
     script = (
         "import sys\n"
@@ -153,7 +153,7 @@ def test_a_directory_that_was_replaced_is_noticed(confinement, place, project):
 
 
 class Open(Bubblewrap):
-    """A bubblewrap that binds what it must not bind."""
+    """A bubblewrap that binds a forbidden path."""
 
     def _words(self, place, profile, filtered):
         words = super()._words(place, profile, filtered)
@@ -181,7 +181,7 @@ def test_the_self_test_sees_a_layer_that_is_broken(broken, tmp_path, monkeypatch
 
 
 class Shared(Bubblewrap):
-    """Neither a network of its own, nor a filter."""
+    """Without a network namespace and a filter."""
 
     def order(self, stages, place, limits):
         order = super().order(stages, place, limits)
@@ -254,7 +254,7 @@ def test_landlock_refuses_writes_where_git_could_not_be_kept(place, project):
         Landlock(7).order([stage], place, LIMITS)
 
 
-def test_an_approved_command_writes_the_workspace_but_never_what_git_would_run(place, project):
+def test_an_approved_command_writes_the_workspace_but_no_file_that_git_runs(place, project):
     found = confined_by("bubblewrap")
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     script = "echo x > new; echo x > .git/config; echo x > .git/hooks/pre-commit; echo x > .git/z"

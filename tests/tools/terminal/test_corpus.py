@@ -1,8 +1,8 @@
 """
-The corpus of attempts, replayed by its own driver in all three modes.
+The corpus of attacks, replayed by its driver in all three modes.
 
 The driver judges effects: canary files, leaked markers, processes that stay, connections, time.
-It lies beside the checkout; without it nothing here is proved, and that is said.
+It is beside the checkout; without it these tests are skipped.
 """
 
 import json
@@ -33,7 +33,7 @@ UNDECIDED = {"metadata-006"}
 
 
 def factory(mode):
-    """Return what the driver calls for every attempt; the self-test is made once, before."""
+    """Return the function that the driver calls for every attempt, after one self-test."""
     for one in ("bubblewrap", "landlock"):
         try_confinement(one)
     return lambda workspace: Terminal.open(
@@ -42,14 +42,14 @@ def factory(mode):
 
 
 def __getattr__(name):
-    """Give the driver `bubblewrap`, `landlock` and `none`, made when it asks for one of them."""
+    """Provide `bubblewrap`, `landlock` and `none` to the driver, created on demand."""
     if name in {"bubblewrap", "landlock", "none"}:
         return factory(name)
     raise AttributeError(name)
 
 
 def scores(mode, folder, only=""):
-    """Run the driver, and return its results by what was expected."""
+    """Run the driver, and return its results by expectation."""
     result = folder / f"{mode}.json"
     ran = subprocess.run(
         [sys.executable, str(DRIVER), f"test_corpus:{mode}", "--path", str(Path(__file__).parent),
@@ -70,12 +70,12 @@ def failed(results):
 
 
 def missing(results):
-    """Return the attempts that need a program which this machine does not have."""
+    """Return the attempts that need a program missing on this machine."""
     return {one: why for one, why in failed(results).items() if "is not installed here" in why}
 
 
 def all_work(results):
-    """Check that everything good works; skip, having done so, where a program is missing."""
+    """Check that all valid commands work, then skip if a program is missing."""
     without = missing(results)
     assert failed(results) == without
     if without:
@@ -87,7 +87,7 @@ def all_work(results):
 
 
 def test_everything_good_works_and_nothing_bad_happens_in_any_mode(tmp_path):
-    """The first mode replays all of it; the others what the parser, alike in all, lets through."""
+    """The first mode replays everything; the others only what the common parser accepts."""
     if not DRIVER.exists():
         pytest.skip(f"the corpus is missing: {DRIVER}")
     trials = {mode: try_confinement(mode) for mode in ("bubblewrap", "landlock")}

@@ -1,4 +1,4 @@
-"""Hundreds of generated command lines: whatever they do, they do it inside the workspace."""
+"""Hundreds of generated command lines have no effect outside the workspace."""
 
 import hashlib
 import os
@@ -85,7 +85,7 @@ line = st.builds(
 
 
 def state(folder):
-    """What there is below a folder: names, modes, links and contents."""
+    """Return the names, modes, links and contents below a folder."""
     out = hashlib.sha256()
     for root, folders, files in sorted(os.walk(folder)):
         for name in sorted([*folders, *files]):
@@ -125,7 +125,7 @@ def test_generated_lines_run_or_are_refused_without_any_effect(mode, project, op
 
 
 @pytest.mark.requirement("E3.2")
-def test_whatever_is_approved_has_no_effect_outside_the_workspace(project, open_in):
+def test_approved_commands_have_no_effect_outside_the_workspace(project, open_in):
     settings_of = ApprovalSettings(hourly=10**6)
     approvals = Approvals(lambda one: "outside" not in one.risks, settings=settings_of)
     terminal = open_in(

@@ -1,4 +1,4 @@
-"""What is read as words, pipes and lists, and what is refused by its name."""
+"""Parsing of words, pipes and lists, and refusals by name."""
 
 import shutil
 import subprocess
@@ -73,8 +73,8 @@ def test_a_line_is_taken_apart_as_a_shell_would(line, expected):
         ("cat {a,b}", "brace list"),
         ("echo {1..9}", "brace list"),
         ("ls\nid", "line break"),
-        ("ls 'x", "never closed"),
-        ('ls "x', "never closed"),
+        ("ls 'x", "unclosed"),
+        ('ls "x', "unclosed"),
         ("ls \\", "backslash"),
         ("for f in a; do id; done", "loop"),
         ("ls \x00", "\\u0000"),
@@ -84,7 +84,7 @@ def test_a_line_is_taken_apart_as_a_shell_would(line, expected):
         ("ls\u00a0x", "unusual blank"),
     ],
 )
-def test_what_is_not_understood_is_refused_by_name(line, named):
+def test_unsupported_syntax_is_refused_by_name(line, named):
     with pytest.raises(Refused) as refused:
         parse_line(line)
     assert named in str(refused.value)
@@ -105,7 +105,7 @@ def test_redirections_assignments_and_gaps_are_refused(line):
         parse_line(line)
 
 
-def test_where_streams_go_follows_the_order_of_the_line():
+def test_redirections_apply_in_the_order_of_the_line():
     def sinks(line):
         command = parse_line(line)[0].commands[0]
         return command.out, command.err
@@ -119,11 +119,11 @@ def test_where_streams_go_follows_the_order_of_the_line():
     assert parse_line("wc -l < 'a b'")[0].commands[0].source == ShellWord("a b", (False,) * 3)
 
 
-def test_lists_keep_what_joins_them():
+def test_lists_keep_their_operators():
     assert [one.joint for one in parse_line("a && b || c; d;")] == [";", "&&", "||", ";"]
 
 
-def test_no_length_turns_a_refusal_into_a_question():
+def test_a_long_line_is_refused_without_asking_for_approval():
     for line in ("ls " + "a" * LONGEST, " | ".join(["cat"] * (MOST_COMMANDS + 1)), "ls;" * 11,
                  "(" * 5_000, "echo " + "''" * 500_000):  # fmt: skip
         with pytest.raises(Refused) as refused:
@@ -157,7 +157,7 @@ def test_a_glob_with_too_many_hits_is_refused(project, place):
     many.mkdir()
     for number in range(MOST_HITS + 2):
         (many / f"f{number}").touch()
-    with pytest.raises(Refused, match="hits"):
+    with pytest.raises(Refused, match="matches"):
         glob("many/*", place)
 
 
@@ -177,7 +177,7 @@ pieces = st.sampled_from(
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is what it is compared with")
 @given(st.lists(pieces, max_size=12).map("".join))
 def test_words_come_out_as_a_shell_would_make_them(text):
-    """Whatever is accepted means the same to bash; what bash would expand is refused."""
+    """Accepted commands mean the same to bash; what bash would expand is refused."""
     try:
         ours = [word for token in tokenize(f"p {text}")[1:] for word in [token.text]]
     except Refused:

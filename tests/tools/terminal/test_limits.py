@@ -1,4 +1,4 @@
-"""The bounds of one call."""
+"""The limits of one call."""
 
 import pytest
 

@@ -31,7 +31,7 @@ def test_inside_and_outside(place, project):
         place.check_name("linked/secret.txt")
 
 
-def test_what_blocks_is_refused(place, project):
+def test_paths_that_block_are_refused(place, project):
     os.mkfifo(project / "pipe")
     with pytest.raises(Refused, match="pipe"):
         place.check("pipe")
@@ -39,7 +39,7 @@ def test_what_blocks_is_refused(place, project):
         place.check("")
 
 
-def test_a_place_knows_when_it_was_replaced(project, place):
+def test_a_replaced_directory_is_detected(project, place):
     inner = place.move_to("src")
     assert inner.is_there()
     (project / "src").rename(project / "was")
@@ -80,7 +80,7 @@ def kept(project):
 
 @pytest.fixture
 def mode():
-    """The confinement that this machine has."""
+    """The confinement of this machine."""
     return "bubblewrap" if try_confinement("bubblewrap").confinement is not None else "landlock"
 
 
@@ -123,7 +123,7 @@ def reader(kept, open_in, mode):
         "git -C conf diff -- server.key",
     ],
 )
-def test_a_command_that_shows_such_a_file_needs_a_yes(reader, line):
+def test_a_command_that_prints_a_sensitive_file_needs_approval(reader, line):
     if line.startswith("rg ") and shutil.which("rg") is None:
         pytest.skip("rg is not installed")
     ran = reader.run(line)
@@ -154,7 +154,7 @@ def test_a_command_that_shows_such_a_file_needs_a_yes(reader, line):
         "echo .env",
     ],
 )
-def test_what_shows_no_such_file_is_not_asked_about(reader, line):
+def test_a_command_that_prints_no_sensitive_file_needs_no_approval(reader, line):
     assert reader.run(line).status == "ok"
 
 
@@ -178,7 +178,7 @@ def test_what_shows_no_such_file_is_not_asked_about(reader, line):
         "grep -d rec token .",
     ],
 )
-def test_no_glob_that_means_something_else_to_a_program_hides_such_a_file(reader, kept, line):
+def test_no_glob_with_another_meaning_in_a_program_hides_a_sensitive_file(reader, kept, line):
     (kept / ".env.é").write_text(HIDDEN)
     ran = reader.run(line.replace(" ; ", r" \; "))
     assert ran.status == "needs_approval", ran
@@ -196,14 +196,14 @@ def test_no_glob_that_means_something_else_to_a_program_hides_such_a_file(reader
         r"find env -maxdepth 0 -exec cat .{{}} \;",
     ],
 )
-def test_what_is_run_on_unseen_names_may_read_all_of_the_workspace(reader, kept, line):
+def test_a_command_run_on_unknown_names_counts_as_reading_the_entire_workspace(reader, kept, line):
     (kept / "env").mkdir()
     ran = reader.run(line.format(workspace=reader.workspace))
     assert ran.status == "needs_approval", ran
     assert HIDDEN not in ran.text
 
 
-def test_a_link_below_a_folder_counts_as_what_it_leads_to(reader, kept):
+def test_a_link_below_a_folder_counts_as_its_target(reader, kept):
     (kept / "src" / "settings").symlink_to("../.env")
     (kept / "src" / "folder").symlink_to("../conf")
     for line in ("find src -name settings -exec cat {} +", "find src -exec cat {} +"):
@@ -217,7 +217,7 @@ def test_a_link_below_a_folder_counts_as_what_it_leads_to(reader, kept):
 
 @pytest.fixture
 def committed(kept):
-    """The same, in a repository that keeps all of it, with a link to a folder in a folder."""
+    """The same, committed to a repository, with a link to a folder in a folder."""
     (kept / "hop").symlink_to("src/deep")
     for words in ("init -q", "add -Af", "-c user.name=a -c user.email=a@b commit -qm one"):
         subprocess.run(["git", *words.split()], cwd=kept, check=True, capture_output=True)
@@ -260,14 +260,14 @@ def committed(kept):
         "git log -p -- 'co?f/*'",
     ],
 )
-def test_git_needs_a_yes_to_show_such_a_file(committed, open_in, mode, line):
+def test_git_needs_approval_to_print_a_sensitive_file(committed, open_in, mode, line):
     terminal = open_in(mode, committed)
     ran = terminal.run(line.format(workspace=terminal.workspace))
     assert ran.status == "needs_approval", ran
     assert HIDDEN not in ran.text
 
 
-def test_without_a_repository_git_compares_whole_folders(reader):
+def test_without_a_repository_git_compares_folders_recursively(reader):
     ran = reader.run("git diff conf docs")
     assert ran.status == "needs_approval", ran
 
@@ -293,12 +293,12 @@ def test_without_a_repository_git_compares_whole_folders(reader):
         "git branch --list '*'",
     ],
 )
-def test_git_shows_other_files_without_a_question(committed, open_in, mode, line):
+def test_git_prints_other_files_without_approval(committed, open_in, mode, line):
     assert open_in(mode, committed).run(line).status == "ok"
 
 
 @pytest.mark.parametrize("line", ["cat .env", "grep -rh token .", "cat < conf/server.key"])
-def test_after_a_yes_it_is_shown_and_nothing_else_is_allowed(kept, open_in, mode, line):
+def test_after_approval_the_file_is_printed_and_nothing_else_is_allowed(kept, open_in, mode, line):
     asked = []
 
     def yes(request):
@@ -312,25 +312,25 @@ def test_after_a_yes_it_is_shown_and_nothing_else_is_allowed(kept, open_in, mode
     assert all("writes=True" not in part for part in request.bound)
 
 
-def test_what_also_writes_is_asked_about_as_what_writes(kept, open_in, mode):
+def test_a_command_that_also_writes_is_approved_as_a_write(kept, open_in, mode):
     ran = open_in(mode, kept).run("cat .env && rm README.md")
     assert ran.request.risks == ("secrets", "write")
 
 
-def test_where_nothing_is_confined_such_a_file_is_refused(kept):
+def test_without_a_sandbox_a_sensitive_file_is_refused(kept):
     terminal = Terminal.open(kept, sandbox="none", allow_unconfined=True)
     assert terminal.run("cat .env").status == "refused"
     assert terminal.run("cat README.md").status == "ok"
 
 
-def test_other_names_may_be_sensitive_or_none(kept, open_in, mode):
+def test_sensitive_names_are_configurable(kept, open_in, mode):
     assert HIDDEN in open_in(mode, kept, sensitive=()).run("grep -r token .").stdout
     only = open_in(mode, kept, sensitive=("*.md",))
     assert only.run("cat README.md").status == "needs_approval"
     assert only.run("cat .env").status == "ok"
 
 
-def test_installed_packages_are_not_looked_at_and_too_many_files_are_asked_about(
+def test_installed_packages_are_skipped_and_too_many_files_need_approval(
     project, open_in, mode, monkeypatch
 ):
     packages = project / ".venv" / "certs"

@@ -1,4 +1,4 @@
-"""From a pipeline to stages: what is run in a place, and what a cd does to it."""
+"""Planning of pipelines: stages, directories, and approvals."""
 
 import pytest
 
@@ -27,10 +27,10 @@ def test_stages_have_absolute_programs_and_expanded_words(place):
     assert second.arguments == ("/usr/bin/head", "-n", "1", "--")
     assert (second.out, second.err) == ("out", "null")
     assert not first.profile.forks
-    assert step.beyond == ()
+    assert step.violations == ()
 
 
-def test_a_file_that_is_read_with_a_sign_comes_from_a_stage_of_its_own(place):
+def test_an_input_redirection_becomes_a_separate_stage(place):
     (step,) = plan("wc -l < README.md", place)
     assert [stage.arguments[0] for stage in step.stages] == ["/usr/bin/cat", "/usr/bin/wc"]
     for line in ("wc < *", "rm x < README.md"):
@@ -38,7 +38,7 @@ def test_a_file_that_is_read_with_a_sign_comes_from_a_stage_of_its_own(place):
             plan(line, place)
 
 
-def test_what_follows_a_cd_is_planned_in_its_directory(place):
+def test_commands_after_a_cd_are_planned_in_its_directory(place):
     first, second = plan("cd src && cat app.py", place)
     assert first.moves == second.place
     assert second.place.relative_path == "src"
@@ -51,9 +51,9 @@ def test_what_follows_a_cd_is_planned_in_its_directory(place):
         plan("cd src", place, allow_cd=False)
 
 
-def test_what_goes_beyond_is_planned_as_it_would_be_run(place):
+def test_a_command_that_needs_approval_is_planned_as_it_would_run(place):
     (step,) = plan("rm *.md", place)
-    assert step.beyond[0].risk == "write"
+    assert step.violations[0].risk == "write"
     assert step.stages[0].arguments == ("/usr/bin/rm", "README.md")
     assert step.stages[0].profile.writes
     (step,) = plan("git commit -m x", place)
@@ -63,14 +63,14 @@ def test_what_goes_beyond_is_planned_as_it_would_be_run(place):
     assert (profile.writes, len(profile.outside)) == (False, 1)
 
 
-def test_where_nothing_is_confined_what_only_the_kernel_decides_is_refused(place):
+def test_without_a_sandbox_commands_that_need_one_are_refused(place):
     with pytest.raises(Refused, match="kernel"):
         plan("git log", place, confined=False)
     assert plan("cat README.md", place, confined=False)[0].stages
 
 
 @pytest.mark.parametrize("line", ["l* x", "'' x", "/usr/bin/t?uch x", "nosuchprogram"])
-def test_the_name_of_a_program_is_written_out_and_exists(line, place):
+def test_a_program_name_is_literal_and_exists(line, place):
     with pytest.raises(Refused):
         plan(line, place)
 
@@ -79,7 +79,7 @@ def steps(line, place):
     return plan_all(parse_line(line), place, confined=True, allow_cd=True)
 
 
-def test_it_shows_every_word_that_would_be_run(place, project):
+def test_the_request_shows_every_word_of_the_command(place, project):
     (project / "a b.md").touch()
     asked = approval_request(steps("cd src && ls; rm ../*.md | cat", place), 60)
     assert asked.shown.splitlines()[1:] == [
@@ -91,7 +91,7 @@ def test_it_shows_every_word_that_would_be_run(place, project):
     assert asked.workspace == place.workspace
 
 
-def test_the_same_words_elsewhere_are_another_question(place, project):
+def test_the_same_command_in_another_directory_is_another_request(place, project):
     here = approval_request(steps("rm x", place), 60)
     assert here.digest == approval_request(steps("rm x", place), 60).digest
     assert here.digest != approval_request(steps("rm x", place.move_to("src")), 60).digest
@@ -101,16 +101,16 @@ def test_the_same_words_elsewhere_are_another_question(place, project):
     assert approval_request(steps("cd src; rm x", place), 60).digest != was
 
 
-def test_what_runs_other_programs_is_offered_once_only(place):
+def test_a_program_that_runs_others_is_never_approved_for_a_session(place):
     assert approval_request(steps("touch x", place), 60).scopes == ("once", "session")
     for line in ("bash -c ls", "git commit -m x", "python3 x.py", "touch x | sh"):
         assert approval_request(steps(line, place), 60).scopes == ("once",)
 
 
-def test_too_long_is_refused_and_nobody_is_a_no(place):
+def test_a_too_long_request_is_refused_and_no_approver_denies(place):
     with pytest.raises(Refused, match="too long"):
         request_approval(steps("rm " + "x" * LONGEST, place), Approvals(lambda _: True))
-    with pytest.raises(NotApproved, match="Nobody is here"):
+    with pytest.raises(NotApproved, match="Nobody is available"):
         request_approval(steps("rm x", place), None)
     with pytest.raises(NotApproved, match="said no"):
         request_approval(steps("rm x", place), Approvals(lambda _: False))

@@ -1,4 +1,4 @@
-"""What each program may be told: what only reads passes, what reaches out does not."""
+"""The arguments of programs: reading passes, external access does not."""
 
 import shutil
 
@@ -86,7 +86,7 @@ which grep
 
 
 @pytest.mark.parametrize("line", READS)
-def test_what_only_reads_passes(line, place):
+def test_read_only_commands_pass(line, place):
     name = line.split()[0]
     if name in {"rg", "jq", "tree", "file"} and shutil.which(name) is None:
         pytest.skip(f"{name} is not installed")
@@ -204,7 +204,7 @@ jq 'import "x" as y; .' data.csv|outside
 
 
 @pytest.mark.parametrize("row", BEYOND)
-def test_what_reaches_out_needs_a_person_or_is_refused(row, place, project):
+def test_commands_with_external_access_need_approval_or_are_refused(row, place, project):
     (project / "-x").symlink_to("/etc/passwd")
     line, _, risk = row.replace("\0", "\n").rpartition("|")
     with pytest.raises(Refused) as refused:
@@ -222,7 +222,7 @@ def test_what_reaches_out_needs_a_person_or_is_refused(row, place, project):
         "xargs -I cat cat README.md", "printf -v x y",
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_or_has_no_network_is_never_asked_about(line, place):
+def test_invalid_and_network_commands_are_refused_without_asking(line, place):
     with pytest.raises(Refused) as refused:
         checked(line, place)
     assert not isinstance(refused.value, NeedsApproval)
@@ -238,7 +238,7 @@ def test_a_checked_command_is_written_in_one_form(place):
     assert "core.fsmonitor=false" in checked("git status", place).arguments
 
 
-def test_what_only_the_kernel_can_decide_says_so(place):
+def test_commands_that_need_a_sandbox_are_marked(place):
     for line in ("xargs cat", "git log", "find . -exec cat {} +"):
         assert checked(line, place).opaque
         assert checked(line, place).forks
@@ -247,12 +247,12 @@ def test_what_only_the_kernel_can_decide_says_so(place):
     assert not checked("awk '{print $1}' data.csv", place).opaque
 
 
-def test_a_word_behind_the_options_of_reflog_is_never_a_sub_command(place):
+def test_a_word_after_the_options_of_reflog_is_never_a_sub_command(place):
     arguments = checked("git reflog -5 --all expire", place).arguments
     assert arguments[arguments.index("reflog") + 1] == "show"
 
 
-def test_an_outward_link_is_shown_and_not_followed(terminal):
+def test_a_link_to_the_outside_is_listed_and_not_followed(terminal):
     seen = terminal.run("ls -l link linked")
     assert seen.status == "ok"
     assert "link -> " in seen.text
@@ -293,15 +293,15 @@ def test_every_row_of_the_table_can_be_read():
         'awk \'{ print 1 / 2 "/" ; print 3 |\n "tee left" }\' README.md',
     ],
 )
-def test_a_script_that_hides_what_it_does_does_nothing(line, terminal, project):
-    """Whether it is asked about or refused by sed or the kernel: it has no effect."""
+def test_an_obfuscated_script_has_no_effect(line, terminal, project):
+    """It may need approval or be refused by sed or the kernel, but has no effect."""
     ran = terminal.run(line.replace("\\n", "\n"))
     assert ran.status in {"needs_approval", "failed", "refused"}
     assert "OUTSIDE" not in ran.text
     assert not (project / "left").exists()
 
 
-def test_what_sed_and_awk_read_besides_is_no_file_of_secrets(terminal, project):
+def test_sed_and_awk_scripts_never_print_sensitive_files(terminal, project):
     (project / ".env").write_text("TOKEN=hidden-7\n")
     for line in (
         "sed 'r.env' README.md",

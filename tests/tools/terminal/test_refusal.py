@@ -1,4 +1,4 @@
-"""Reasons, and how they repeat what a model wrote."""
+"""Reasons of refusals, and how they quote model output."""
 
 import pytest
 
@@ -7,12 +7,12 @@ from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 pytestmark = pytest.mark.requirement("T7")
 
 
-def test_what_a_terminal_would_obey_is_spelled_out():
+def test_control_characters_are_escaped():
     assert visible("a\x1b[2J\u202eb\ud800\U000e0041") == "a\\u001b[2J\\u202eb\\ud800\\U000e0041"
     assert visible("x" * 9, 4) == "xxxx… (9 characters in all)"
 
 
-def test_what_is_beyond_is_refused_until_somebody_says_yes():
+def test_needs_approval_is_a_refusal_until_approved():
     beyond = NeedsApproval("cat reads /x.", "outside", "/x")
     assert isinstance(beyond, Refused)
     assert (beyond.risk, beyond.path, str(beyond)) == ("outside", "/x", "cat reads /x.")

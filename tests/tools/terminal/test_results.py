@@ -1,4 +1,4 @@
-"""What a model reads of a line that was run."""
+"""The result of a line as a model reads it."""
 
 import json
 
@@ -14,7 +14,7 @@ from foldline.tools.terminal.results import (
 pytestmark = pytest.mark.requirement("T7")
 
 
-def test_a_result_is_told_with_its_errors_its_code_and_its_notes():
+def test_the_text_of_a_result_has_errors_code_and_notes():
     ran = CommandResult(
         "failed", "ls x", "out\n", "no x\n", (0, 2), notes=("landlock: less",), seconds=0.12345
     )
@@ -23,7 +23,7 @@ def test_a_result_is_told_with_its_errors_its_code_and_its_notes():
     assert json.loads(json.dumps(ran.to_dict()))["seconds"] == 0.123
 
 
-def test_what_was_not_run_says_so_first():
+def test_the_text_of_a_refusal_begins_with_its_status():
     assert CommandResult("refused", "x", reason="No.").text == "Refused: No."
     asking = CommandResult("needs_approval", "x", reason="rm changes files.")
     assert asking.text.startswith("Needs approval")
@@ -63,7 +63,7 @@ def test_short_text_is_whole_and_long_text_is_kept():
     assert kept.page(handle, 10**9).rest == 0
 
 
-def test_the_oldest_make_room():
+def test_the_oldest_outputs_are_evicted():
     kept = OutputStore(room=250)
     first = kept.keep("a" * 100)
     kept.keep("b" * 100)

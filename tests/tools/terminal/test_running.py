@@ -22,7 +22,7 @@ def test_stages_are_joined_and_their_codes_come_back(place):
     assert (said.stdout, said.codes, said.error) == (b"", (0, 1), "")
 
 
-def test_a_long_stream_passes_a_pipe_whole_and_stops_when_nobody_reads(place, project):
+def test_a_long_stream_passes_a_pipe_completely_and_stops_without_a_reader(place, project):
     (project / "big").write_bytes(b"line\n" * 400_000)
     tail = run_order(order(place, ("cat", "big"), ("wc", "-l")), 1_000)
     assert tail.stdout.strip() == b"400000"
@@ -42,14 +42,14 @@ def test_too_much_time_ends_it(place):
     assert time.monotonic() - begun < 10
 
 
-def test_it_can_be_called_off(place):
+def test_it_can_be_cancelled(place):
     stop = threading.Event()
     threading.Timer(0.3, stop.set).start()
     said = run_order(order(place, ("sleep", "60")), 1_000, stop)
     assert said.error == "cancelled"
 
 
-def test_what_cannot_be_started_is_an_error_and_no_exception(place):
+def test_a_program_that_cannot_start_is_an_error_result(place):
     gone = dict(order(place, ("cat", "data.csv"))) | {"directory": "/nowhere"}
     assert "No such file" in run_order(gone, 1_000).error
     wrong = dict(order(place, ("cat", "data.csv")))

@@ -1,4 +1,4 @@
-"""The terminal as a program uses it."""
+"""The public interface of the terminal."""
 
 import asyncio
 import threading
@@ -28,7 +28,7 @@ def test_it_reads_counts_and_finds(terminal):
     assert terminal.run("find src -name '*.py' | xargs grep -c TODO").stdout.count(":") == 2
 
 
-def test_cd_is_remembered_and_stays_inside(terminal):
+def test_cd_persists_and_stays_inside_the_workspace(terminal):
     assert terminal.run("cd src && ls").stdout == "app.py\ndeep\n"
     assert terminal.run("pwd").stdout == f"{terminal.workspace}/src\n"
     assert terminal.run("cat deep/util.py").stdout == "X = 1\n"
@@ -43,11 +43,11 @@ def test_cd_is_remembered_and_stays_inside(terminal):
     assert terminal.run("cd src | ls").status == "refused"
 
 
-def test_cd_that_goes_otherwise_than_planned_is_planned_again(terminal):
+def test_a_cd_that_does_not_go_as_planned_is_planned_again(terminal):
     assert terminal.run("ls nosuch && cd src; ls app.py README.md").stdout == "README.md\n"
 
 
-def test_lists_stop_and_go_on(terminal):
+def test_lists_stop_or_continue_by_exit_code(terminal):
     assert terminal.run("ls nosuch 2>/dev/null && echo a || echo b; echo c").stdout == "b\nc\n"
     failed = terminal.run("ls nosuch")
     assert (failed.status, failed.code) == ("failed", 2)
@@ -56,7 +56,7 @@ def test_lists_stop_and_go_on(terminal):
     assert terminal.run("ls nosuch 2>&1 | wc -l").stdout == "1\n"
 
 
-def test_what_no_parser_sees_the_kernel_keeps(terminal, project):
+def test_the_kernel_enforces_what_the_parser_cannot_check(terminal, project):
     (project / "names").write_text(f"{project.parent}/outside/secret.txt\nlink\n")
     lines = ["cat names | xargs cat", "find . -name link -exec cat {} +"]
     for line in [*lines, "find . -name 'li*' | xargs -I{} head -n1 {}"]:
@@ -65,7 +65,7 @@ def test_what_no_parser_sees_the_kernel_keeps(terminal, project):
         assert ran.ok
 
 
-def test_long_output_is_kept_under_a_handle(project, open_in):
+def test_long_output_is_stored_under_a_handle(project, open_in):
     terminal = open_in("bubblewrap", project, limits=TerminalLimits(visible_output=1_000))
     (project / "long").write_text("".join(f"line {n}\n" for n in range(2_000)))
     ran = terminal.run("cat long")
@@ -80,7 +80,7 @@ def test_long_output_is_kept_under_a_handle(project, open_in):
         terminal.more("out-nothing")
 
 
-def test_terminals_may_keep_their_outputs_in_one_place(project, open_in):
+def test_terminals_may_share_a_store_of_outputs(project, open_in):
     kept, limits = OutputStore(), TerminalLimits(visible_output=1_000)
     one, other = (open_in("none", project, limits=limits, keeping=kept) for _ in range(2))
     (project / "long").write_text("".join(f"line {n}\n" for n in range(2_000)))
@@ -96,7 +96,7 @@ def test_endless_commands_are_stopped(project, open_in):
     assert "stopped after 20,000 bytes" in much.text
 
 
-def test_output_obeys_nothing(terminal, project):
+def test_output_has_no_control_sequences(terminal, project):
     (project / "ansi").write_bytes(b"a\x1b[2J\x1b]0;t\x07b\xc2\x9b31mc\xe2\x80\xae\xe9d\re\n")
     assert terminal.run("cat ansi").stdout == "abc\ufffdde\n"
     refused = terminal.run("\x1b[2Jrm -rf x\u202e")
@@ -106,7 +106,7 @@ def test_output_obeys_nothing(terminal, project):
     assert refused.command.startswith("\\u001b")
 
 
-def test_a_directory_that_vanished_is_an_error_and_then_the_workspace(terminal, project):
+def test_a_deleted_directory_is_an_error_and_resets_to_the_workspace(terminal, project):
     terminal.run("cd docs")
     (project / "docs" / "my notes.txt").unlink()
     (project / "docs").rmdir()
@@ -120,19 +120,19 @@ def test_run_never_raises(terminal, command):
     assert terminal.run(command).status in {"refused", "needs_approval"}
 
 
-def test_the_system_is_no_workspace(tmp_path):
+def test_system_directories_cannot_be_a_workspace(tmp_path):
     for path in ("/", "/etc", "/proc/self", "/dev", tmp_path / "missing"):
         with pytest.raises(BudgetError):
             Terminal.open(path)
 
 
-def test_landlock_says_what_it_does_not_keep(project, open_in):
+def test_landlock_reports_its_missing_guarantee(project, open_in):
     ran = open_in("landlock", project).run("ls")
     assert ran.sandbox == "landlock"
     assert "owner" in ran.text
 
 
-def test_unconfined_says_so_and_leaves_out_what_only_the_kernel_decides(project, open_in):
+def test_unconfined_is_reported_and_refuses_commands_that_need_a_sandbox(project, open_in):
     terminal = open_in("none", project)
     assert "UNCONFINED" in terminal.run("ls").text
     for line in ("git log", "ls | xargs cat", "find . -exec cat {} +", "rm x", "cat /etc/passwd"):
@@ -167,14 +167,14 @@ def asking(answer, **settings):
 
 
 @pytest.mark.requirement("E3.2")
-def test_without_anybody_to_ask_the_answer_is_no(terminal, project):
+def test_without_an_approver_requests_are_denied(terminal, project):
     ran = terminal.run("rm README.md")
     assert (ran.status, ran.request.risks) == ("needs_approval", ("write",))
     assert (project / "README.md").exists()
 
 
 @pytest.mark.requirement("E3.2")
-def test_a_person_allows_the_exact_words_once(project, open_in, tmp_path):
+def test_an_approval_is_for_the_exact_command_once(project, open_in, tmp_path):
     asked, approvals = asking(True, audit=tmp_path / "audit.jsonl")
     terminal = open_in("bubblewrap", project, approvals=approvals)
     assert terminal.run("cp README.md 'copy of it.md' && ls").status == "ok"
@@ -188,7 +188,7 @@ def test_a_person_allows_the_exact_words_once(project, open_in, tmp_path):
 
 
 @pytest.mark.requirement("E3.2")
-def test_what_was_allowed_is_still_confined(project, open_in):
+def test_an_approved_command_is_still_confined(project, open_in):
     _, approvals = asking(True)
     terminal = open_in("bubblewrap", project, approvals=approvals)
     outside = project.parent / "outside"
@@ -204,7 +204,7 @@ def test_what_was_allowed_is_still_confined(project, open_in):
 
 
 @pytest.mark.requirement("E3.2")
-def test_for_the_session_means_the_very_same_command(project, open_in):
+def test_a_session_approval_is_for_the_identical_command(project, open_in):
     asked, approvals = asking(ApprovalAnswer(True, "session", "ana"))
     terminal = open_in("bubblewrap", project, approvals=approvals)
     for _ in range(3):
@@ -221,7 +221,7 @@ def test_for_the_session_means_the_very_same_command(project, open_in):
 
 
 @pytest.mark.requirement("E3.2")
-def test_silence_and_a_late_answer_are_a_no(project, open_in):
+def test_no_answer_and_a_late_answer_deny(project, open_in):
     queue = PromptQueue()
     approvals = Approvals(queue, settings=ApprovalSettings(seconds=0.2))
     terminal = open_in("bubblewrap", project, approvals=approvals)
@@ -231,7 +231,7 @@ def test_silence_and_a_late_answer_are_a_no(project, open_in):
 
 
 @pytest.mark.requirement("E3.2")
-def test_a_directory_that_changes_while_a_person_thinks_is_not_written(project, open_in):
+def test_a_directory_replaced_before_the_answer_is_not_written(project, open_in):
     queue = PromptQueue()
     terminal = open_in("bubblewrap", project, approvals=Approvals(queue))
     terminal.run("cd docs")
@@ -251,20 +251,20 @@ def test_a_directory_that_changes_while_a_person_thinks_is_not_written(project, 
 
 
 @pytest.mark.requirement("E3.2")
-def test_what_is_never_allowed_is_never_asked(project, open_in, tmp_path):
+def test_a_refused_command_is_never_submitted_for_approval(project, open_in, tmp_path):
     asked, approvals = asking(True)
     terminal = open_in("bubblewrap", project, approvals=approvals)
     for line in ("rm $(ls)", "rm x > y", "curl http://x", "git push", "rm " + "x " * 4_000,
                  "nosuchprogram x", "; ".join(["rm x"] * 30)):  # fmt: skip
         assert terminal.run(line).status == "refused", line
     assert asked == []
-    with pytest.raises(BudgetError, match="lies in the workspace"):
+    with pytest.raises(BudgetError, match="is inside the workspace"):
         open_in("bubblewrap", project, approvals=Approvals(bool, audit=project / "log"))
 
 
 @pytest.mark.requirement("E3.2")
 @pytest.mark.parametrize("allowed", [False, True])
-def test_a_person_is_asked_before_a_confinement_that_cannot_be_had_is_named(
+def test_approval_is_requested_before_a_missing_confinement_is_reported(
     project, open_in, tmp_path, allowed
 ):
     (project / ".git").mkdir()
@@ -280,9 +280,9 @@ def test_a_person_is_asked_before_a_confinement_that_cannot_be_had_is_named(
 
 
 @pytest.mark.requirement("E3.2")
-def test_without_anybody_to_ask_the_approval_is_named_and_not_the_confinement(project, open_in):
+def test_without_an_approver_the_approval_is_reported_and_not_the_confinement(project, open_in):
     (project / ".git").mkdir()
     ran = open_in("landlock", project).run("rm README.md")
     assert ran.status == "needs_approval"
-    assert "Nobody is here who could approve it." in ran.reason
+    assert "Nobody is available to approve it." in ran.reason
     assert "bubblewrap" not in ran.reason

@@ -1,4 +1,4 @@
-"""The tool: as the book calls it, and as a provider does."""
+"""The tool, called as in the reference and as by a provider."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ def tool(project, open_in):
     return TerminalTool(workspace=project, timeout=10, max_output_size=1 << 20, allow_cd=True)
 
 
-def test_it_is_called_as_in_the_book(tool):
+def test_the_reference_calls_run_unchanged(tool):
     assert tool.run({"command": "find . -name '*.py' -type f | sort"}).startswith("./src/app.py")
     assert "TODO" in tool.run({"command": "grep -rn 'TODO\\|FIXME' --include='*.py' | head -n 10"})
     assert tool.run({"command": "head -n 1 data.csv | tr ',' '\n'"}) == "a\n1"
@@ -44,7 +44,7 @@ def test_a_provider_sees_outputs_with_codes(tool):
     assert output.data["sandbox"] == "bubblewrap"
 
 
-def test_a_long_output_is_read_on_by_its_handle(project, tool):
+def test_a_long_output_can_be_read_further_by_its_handle(project, tool):
     (project / "long").write_text("".join(f"line {n}\n" for n in range(9_000)))
     output = tool.tool.run({"command": "cat long"})
     assert output.status == "partial"

@@ -1,5 +1,5 @@
 """
-The codebase maintainer: an agent that explores, analyzes and plans over days.
+The codebase maintainer: an agent that explores, analyzes and plans across days.
 
     with CodebaseMaintainer("shop", "./shop", llm=model("anthropic:claude-sonnet-4-5")) as one:
         print(one.explore())

@@ -1,4 +1,4 @@
-"""The programs that a refactoring runs: git, to commit a step or go back, and the checks."""
+"""The programs that a refactoring runs: git, to commit or undo a step, and the checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUIET: Final = (
     "-c", "gc.auto=0",
     "-c", "log.showSignature=false",
 )  # fmt: skip
-"""Nothing that the repository configures is run: no hooks, no monitor, no signing."""
+"""Disable everything the repository could configure to run: hooks, file monitor, signing."""
 
 AUTHOR: Final = ("-c", "user.name=foldline maintain", "-c", "user.email=maintain@localhost")
 
@@ -34,10 +34,10 @@ AUTHOR: Final = ("-c", "user.name=foldline maintain", "-c", "user.email=maintain
 @frozen
 class Git:
     """
-    The repository of a codebase.
+    The git repository of a codebase.
 
     Args:
-        root: The folder of the codebase; its own top folder, or one inside of it.
+        root: The folder of the codebase: the top folder of the repository, or one inside it.
     """
 
     root: Path
@@ -47,62 +47,62 @@ class Git:
         Return the commit that is checked out.
 
         Raises:
-            InputError: There is no repository, or no commit.
+            InputError: There is no repository or no commit.
         """
         done = self._run("rev-parse", "--verify", "HEAD^{commit}")
         if done.returncode:
             hint = "Run git init, git add and git commit first."
-            raise InputError(f"{self.root} has no commit to go back to", hint=hint)
+            raise InputError(f"{self.root} has no commit to return to", hint=hint)
         return done.stdout.decode("ascii", "replace").strip()
 
     def dirty(self) -> tuple[str, ...]:
-        """Return the paths that differ from the commit, files that git does not know included."""
+        """Return the paths that differ from the commit, including untracked files."""
         words = ("--porcelain=v1", "-z", "--untracked-files=all", "--", ".")
         done = self._run_checked("status", *words)
         rows = [row for row in done.stdout.split(b"\0") if row]
         return tuple(os.fsdecode(row[3:]) for row in rows if row[:2].strip())
 
     def knows(self, commit: str, path: str) -> bool:
-        """Return True if a commit has a file."""
+        """Return True if a commit contains a file."""
         return self._run("cat-file", "-e", f"{commit}:./{path}").returncode == 0
 
     def ignores(self, path: str) -> bool:
-        """Return True if git leaves a file out, so that it could not be put back."""
+        """Return True if git ignores a file, so that it could not be restored."""
         done = self._run("check-ignore", "-q", "--", path, literal=False)
         if done.returncode > 1:
-            raise StoreError(f"git cannot tell whether it keeps {path[:200]!r}.")
+            raise StoreError(f"git cannot decide whether it ignores {path[:200]!r}.")
         return done.returncode == 0
 
     def commit(self, paths: Sequence[str], message: str) -> str:
         """
-        Commit these files, and nothing else, and return the commit.
+        Commit these files and nothing else, and return the commit.
 
         Raises:
-            StoreError: Git says no.
+            StoreError: Git refuses.
         """
         self._run_checked("add", "-A", "--", *paths)
         self._run_checked(*AUTHOR, "commit", "-q", "--no-verify", "-m", message, "--", *paths)
         return self.head()
 
     def message(self, commit: str) -> str:
-        """Return what a commit says."""
+        """Return the message of a commit."""
         done = self._run_checked("show", "-s", "--format=%B", commit)
         return done.stdout.decode("utf-8", "replace").strip()
 
     def patch(self, commit: str, paths: Sequence[str]) -> bytes:
-        """Return what files have become since a commit, as a patch that ``git apply`` takes."""
+        """Return the changes of files since a commit, as a patch for ``git apply``."""
         there = [path for path in paths if (self.root / path).is_file()]
-        if there:  # so that new files are in it
+        if there:  # so that the patch includes new files
             self._run_checked("add", "--intent-to-add", "--", *there)
         words = ("diff", "--binary", "--no-ext-diff", "--no-textconv", commit, "--", *paths)
         return self._run_checked(*words).stdout
 
     def put_back(self, commit: str, paths: Sequence[str]) -> None:
         """
-        Make files what they are in a commit; those that it does not have are removed.
+        Restore files from a commit; files that it does not contain are removed.
 
         Raises:
-            StoreError: Git says no.
+            StoreError: Git refuses.
         """
         known = [path for path in paths if self.knows(commit, path)]
         if known:
@@ -124,9 +124,9 @@ class Git:
     def _run(self, *words: str, literal: bool = True) -> subprocess.CompletedProcess[bytes]:
         program = shutil.which("git")
         if program is None:
-            raise StoreError("There is no git here.", hint="A refactoring needs it to go back.")
+            raise StoreError("git is not installed.", hint="A refactoring needs it to undo steps.")
         environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "false"}
-        # A path is a path and no pattern; check-ignore does so anyway, and knows no such word.
+        # Paths are literal, not patterns; check-ignore does so anyway and rejects the option.
         exact = ("--literal-pathspecs",) if literal else ()
         try:
             return subprocess.run(  # noqa: S603  # git by its path, every word its own argument
@@ -143,14 +143,14 @@ class Git:
 
 
 OUTPUT_TAIL: Final = 6_000
-"""Characters of what a check says that are kept: the end, where test runners sum up."""
+"""The length in characters of the kept output of a check: its end, with the summary."""
 
 READ: Final = 1 << 20
 
 
 @frozen
 class CheckResult:
-    """How a check ended: ``code`` is None when it was stopped, ``text`` the end of its output."""
+    """The result of a check: ``code`` is None if it timed out, ``text`` the end of its output."""
 
     command: str
     code: int | None
@@ -158,16 +158,16 @@ class CheckResult:
 
     @property
     def ok(self) -> bool:
-        """Whether it passed."""
+        """Return True if the check passed."""
         return self.code == 0
 
 
 def parse_checks(commands: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     """
-    Return command lines as words; no shell ever reads them.
+    Split command lines into words; no shell is involved.
 
     Raises:
-        InputError: One is empty, or its quotes do not close.
+        InputError: A line is empty, or a quote is not closed.
     """
     out = []
     for line in commands:
@@ -183,17 +183,17 @@ def parse_checks(commands: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 
 def run_check(words: Sequence[str], folder: Path, seconds: float) -> CheckResult:
     """
-    Run one check, and all that it starts, for at most so many seconds.
+    Run one check for a limited time.
 
     Args:
         words: The program and its arguments.
-        folder: Where.
-        seconds: After these it is stopped.
+        folder: The working directory.
+        seconds: The timeout, after which it is stopped with all its child processes.
     """
     command = shlex.join(words)
     with tempfile.TemporaryFile() as output:
         try:
-            child = subprocess.Popen(  # noqa: S603  # what a person named, without a shell
+            child = subprocess.Popen(  # noqa: S603  # a command given by the user, without a shell
                 list(words),
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
@@ -208,7 +208,7 @@ def run_check(words: Sequence[str], folder: Path, seconds: float) -> CheckResult
         except subprocess.TimeoutExpired:
             code = None
         finally:
-            # Whatever it started goes with it, also when the program itself is stopped.
+            # Its child processes are ended, too, also if the program itself is stopped.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(child.pid, signal.SIGKILL)
             child.wait()

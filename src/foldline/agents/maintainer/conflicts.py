@@ -1,4 +1,4 @@
-"""Where records and the world disagree: pointers into the code, conflicts, the state check."""
+"""Conflicts between records and the codebase: source pointers, conflicts, the state check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Literal, Self, TypeAlias
 
-from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, look_at
+from foldline.agents.checkpoint import WorkspaceChanges, load_checkpoint, read_workspace
 from foldline.agents.loop import open_calls
 from foldline.errors import FoldlineError, InputError
 from foldline.frozen import field, frozen
@@ -19,13 +19,13 @@ from foldline.notes import Note
 from foldline.rooted_files import Root
 from foldline.session import Session
 
-Standing: TypeAlias = Literal["same", "changed", "gone", "unknown"]
+PointerState: TypeAlias = Literal["same", "changed", "gone", "unknown"]
 
 LARGEST: Final = 10 << 20
-"""Bytes of a file that is pointed at."""
+"""The maximum size in bytes of a file that a pointer refers to."""
 
 DIGITS: Final = 16
-"""Hexadecimal digits of the SHA-256 that a pointer keeps."""
+"""The hexadecimal digits of the SHA-256 in a pointer."""
 
 _TEXT: Final = re.compile(
     r"(?P<path>.+?)(?::(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?)?(?:@(?P<hash>[0-9a-f]{16}))?"
@@ -35,10 +35,10 @@ _TEXT: Final = re.compile(
 @frozen
 class SourcePointer:
     """
-    A place in the codebase.
+    A reference to a file or lines of it.
 
-    ``lines`` are counted from 1, the last one included; None means the whole file. The hash is
-    that of these lines only, so that a change elsewhere in the file does not count.
+    ``lines`` are counted from 1, the last one included; None means the whole file. The hash
+    covers these lines only, so that a change elsewhere in the file does not count.
     """
 
     path: str
@@ -48,15 +48,15 @@ class SourcePointer:
     @classmethod
     def parse(cls, text: str) -> Self:
         """
-        Read a pointer, written as ``path``, ``path:12`` or ``path:12-20``, perhaps with ``@hash``.
+        Parse ``path``, ``path:12`` or ``path:12-20``, optionally followed by ``@hash``.
 
         Raises:
-            InputError: It is none.
+            InputError: The text is not a pointer.
         """
         found = _TEXT.fullmatch(text.strip())
         if found is None or "\n" in text:
             hint = "Write path, path:12 or path:12-20."
-            raise InputError(f"{text[:80]!r} is no place in a file", field="source", hint=hint)
+            raise InputError(f"{text[:80]!r} does not name a file", field="source", hint=hint)
         path, first, last, digest = found.groups()
         if first is None:
             return cls(path, None, digest or "")
@@ -67,7 +67,7 @@ class SourcePointer:
 
     @property
     def where(self) -> str:
-        """The place without its hash."""
+        """The pointer without its hash."""
         if self.lines is None:
             return self.path
         first, last = self.lines
@@ -78,10 +78,10 @@ class SourcePointer:
 
     def with_hash(self, root: Root) -> Self:
         """
-        Return the pointer with the hash of what is there now.
+        Return the pointer with the hash of the current content.
 
         Raises:
-            InputError: There is no such file, or it does not have these lines.
+            InputError: The file does not exist, or does not have these lines.
         """
         parts = root.parts(self.path)
         try:
@@ -98,8 +98,8 @@ class SourcePointer:
         digest = hashlib.sha256(data).hexdigest()[:DIGITS]
         return type(self)("/".join(parts), self.lines, digest)
 
-    def standing(self, root: Root) -> Standing:
-        """Return how what is there now compares with what was seen."""
+    def state(self, root: Root) -> PointerState:
+        """Compare the current content with the hash."""
         if not self.hash:
             return "unknown"
         try:
@@ -109,7 +109,7 @@ class SourcePointer:
 
 
 def find_pointer(source: str) -> SourcePointer | None:
-    """Return the pointer that a note or a memory names, None where it names none with a hash."""
+    """Return the pointer in the source of a note or memory, None if it has none with a hash."""
     with suppress(InputError):
         found = SourcePointer.parse(source)
         return found if found.hash else None
@@ -119,18 +119,18 @@ def find_pointer(source: str) -> SourcePointer | None:
 Kind: TypeAlias = Literal["changed", "gone", "disagree", "twice"]
 
 MOST: Final = 5_000
-"""Notes and memories that are compared."""
+"""The maximum number of notes, and of memories, that are compared."""
 
 
 @frozen
 class RecordConflict:
     """
-    Two layers that do not go together.
+    A contradiction between two layers.
 
-    ``changed`` and ``gone``: a note or memory was taken from a place that is another now; the
-    workspace is right. ``disagree``: two notes about the same place saw different content there,
-    or a person and the agent noted it; ``right`` names the one to believe. ``twice``: a memory
-    says what a note says; the note stays.
+    ``changed`` and ``gone``: the source of a note or memory has changed or no longer exists; the
+    workspace is right. ``disagree``: two notes about the same lines saw different content, or one
+    is by a person and one by the agent; ``right`` names the one to believe. ``twice``: a memory
+    repeats a note; the note stays.
     """
 
     kind: Kind
@@ -144,11 +144,11 @@ class RecordConflict:
 
 
 Authority: TypeAlias = Literal["workspace", "person", "agent"]
-"""Who vouches for it: the files themselves, a person who said it, or the agent that infers it."""
+"""The origin of a fact: the files themselves, a person who stated it, or the agent."""
 
 
 def authority_of(note: Note) -> Authority:
-    """Return who vouches for a note; what nobody marked was written by a person."""
+    """Return the authority of a note; an unmarked note was written by a person."""
     return "agent" if "agent" in note.tags else "person"
 
 
@@ -156,7 +156,7 @@ def find_conflicts(
     notes: Iterable[Note], items: Iterable[MemoryItem], root: Root
 ) -> tuple[RecordConflict, ...]:
     """
-    Compare notes and memories with the workspace and with each other.
+    Return the conflicts of notes and memories with the workspace and with each other.
 
     Args:
         notes: All notes, the newest first.
@@ -171,34 +171,34 @@ def find_conflicts(
 def _with_workspace(
     notes: list[Note], items: list[MemoryItem], root: Root
 ) -> Iterator[RecordConflict]:
-    known: dict[SourcePointer, Standing] = {}
-    sourced = [(note.id, note.title, note.source) for note in notes]
-    sourced += [(item.id, item.content[:60], item.source) for item in items]
-    for name, title, source in sourced:
+    known: dict[SourcePointer, PointerState] = {}
+    sources = [(note.id, note.title, note.source) for note in notes]
+    sources += [(item.id, item.content[:60], item.source) for item in items]
+    for name, title, source in sources:
         pointer = find_pointer(source)
         if pointer is None:
             continue
         if pointer not in known:
-            known[pointer] = pointer.standing(root)
+            known[pointer] = pointer.state(root)
         kind = known[pointer]
         if kind == "changed" or kind == "gone":
-            what = "was changed since" if kind == "changed" else "is not there any more"
+            what = "has changed since" if kind == "changed" else "no longer exists"
             why = f"{title!r}: {pointer.where} {what}"
             yield RecordConflict(kind, (name,), "workspace", why)
 
 
 def _between_notes(notes: list[Note]) -> Iterator[RecordConflict]:
-    """Notes of one type about one place: what they saw differs, or who vouches for them."""
-    by_place: dict[tuple[str, str], Note] = {}
+    """Yield the notes of one type about the same lines that differ in content or authority."""
+    by_pointer: dict[tuple[str, str], Note] = {}
     for note in notes:
         pointer = find_pointer(note.source)
         if pointer is None:
             continue
-        other = by_place.setdefault((note.type, pointer.where), note)
-        mine, theirs = authority_of(note), authority_of(other)
-        if note.source == other.source and mine == theirs:
+        other = by_pointer.setdefault((note.type, pointer.where), note)
+        authority, other_authority = authority_of(note), authority_of(other)
+        if note.source == other.source and authority == other_authority:
             continue
-        right = note if (mine, theirs) == ("person", "agent") else other
+        right = note if (authority, other_authority) == ("person", "agent") else other
         why = f"two notes of the type {note.type} about {pointer.where}"
         yield RecordConflict("disagree", (other.id, note.id), right.id, why)
 
@@ -215,11 +215,11 @@ def _repeated_in_memory(notes: list[Note], items: list[MemoryItem]) -> Iterator[
 @frozen
 class StateCheck:
     """
-    What a resumed process finds.
+    The state that a resumed process finds.
 
-    ``unfinished`` says that a question was left without an answer, ``open_calls`` names calls
-    without a result, ``changes`` what is different in the files that were touched and in the git
-    head, ``conflicts`` what is recorded and does not hold any more.
+    ``unfinished`` is True if a question has no answer, ``open_calls`` names calls without a
+    result, ``changes`` are the differences in touched files and in the git head, ``conflicts``
+    are records that no longer hold.
     """
 
     unfinished: bool = False
@@ -229,19 +229,19 @@ class StateCheck:
 
     @property
     def must_plan_again(self) -> bool:
-        """Whether the world changed under a plan: look again before going on with it."""
+        """Return True if the workspace changed, so that a plan must be reviewed first."""
         return bool(self.changes) or any(one.kind in ("changed", "gone") for one in self.conflicts)
 
     def lines(self) -> Iterator[str]:
-        """Yield it in words."""
+        """Yield a sentence for each finding."""
         if self.unfinished:
-            yield "A question was left without an answer."
+            yield "A question has no answer."
         if self.open_calls:
             yield f"Calls without a result: {', '.join(self.open_calls)}."
         if self.changes:
             yield f"Changed meanwhile: {self.changes}."
         for one in self.conflicts:
-            yield f"Does not hold any more: {one.why}."
+            yield f"No longer holds: {one.why}."
 
 
 def check_state(
@@ -251,12 +251,12 @@ def check_state(
     checkpoint: Path,
 ) -> StateCheck:
     """
-    Compare what was left behind with the world as it is now.
+    Compare the recorded state with the current one.
 
     Args:
         root: The codebase.
-        found: What is recorded and does not hold any more.
-        session: The conversation; None to look at notes only.
+        found: Records that no longer hold.
+        session: The conversation; None to check notes only.
         checkpoint: The checkpoint of the conversation.
     """
     if session is None or not session.messages:
@@ -266,5 +266,5 @@ def check_state(
     before = load_checkpoint(checkpoint, session.name)
     changes = WorkspaceChanges()
     if before is not None:
-        changes = before.workspace.changes(look_at(root, before.workspace.files))
+        changes = before.workspace.changes(read_workspace(root, before.workspace.files))
     return StateCheck(last.role != "assistant" or bool(last.calls), calls, changes, found)

@@ -1,8 +1,7 @@
 """
-Exploring with a purpose: what was seen, how much of it was new, what comes next, when to stop.
+Bounded exploration: which files were read, how much was new, what to read next, when to stop.
 
-A `Trail` is folded over the calls of an agent, and can be folded again from a recorded session by
-whoever takes the work up.
+A `Trail` is folded over the calls of an agent, and can be rebuilt from a recorded session.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ _PATH: Final = re.compile(r"[\w./-]*\.\w{1,6}")
 @frozen
 class ExplorationBudget:
     """
-    How long to explore before concluding.
+    Limits of an exploration.
 
-    At most ``tokens`` are looked at, and no longer than the last ``window`` looks bring a mean
-    ``novelty``, a fraction of their lines.
+    It ends after ``tokens`` of output, or when the mean novelty of the last ``window`` looks, the
+    fraction of their lines that are new, falls below ``novelty``.
 
     Raises:
         BudgetError: A number is out of range.
@@ -53,7 +52,7 @@ class ExplorationBudget:
 
 @frozen
 class Look:
-    """One look: what it took in tokens, and the fraction of lines that were new."""
+    """One look: the size of its output in tokens, and the fraction of its lines that were new."""
 
     tokens: int
     novelty: float
@@ -61,7 +60,7 @@ class Look:
 
 @frozen
 class Trail:
-    """What was looked at so far: files, the hashes of lines, and each look in order."""
+    """The exploration so far: files, the hashes of lines, and each look in order."""
 
     files: frozenset[str] = frozenset()
     lines: frozenset[bytes] = frozenset()
@@ -69,22 +68,22 @@ class Trail:
 
     @property
     def tokens(self) -> int:
-        """What was looked at, in tokens."""
+        """The size of all output, in tokens."""
         return sum(look.tokens for look in self.looks)
 
     def novelty(self, last: int) -> float:
-        """Return the mean novelty of the last so many looks, 1 before the first."""
+        """Return the mean novelty of the last ``last`` looks, 1 before the first."""
         tail = self.looks[-last:]
         return sum(look.novelty for look in tail) / len(tail) if tail else 1.0
 
     def after(self, call: str, arguments: Mapping[str, Any], text: str) -> Trail:
         """
-        Return the trail with one look more.
+        Return the trail with one more look.
 
         Args:
             call: The name of the tool.
-            arguments: What it was given.
-            text: What it returned.
+            arguments: The arguments of the call.
+            text: The output of the tool.
         """
         lines = (" ".join(line.split())[:500] for line in text.splitlines() if line.strip())
         signs = (line.encode("utf-8", "replace") for line in lines)
@@ -96,7 +95,7 @@ class Trail:
 
 
 def read_files(call: str, arguments: Mapping[str, Any]) -> frozenset[str]:
-    """Return the files that a call names; a search over a folder names none."""
+    """Return the files that a call names; a search of a folder names none."""
     if call == "read_file":
         return frozenset({str(arguments.get("path", "")).removeprefix("./")} - {""})
     command = str(arguments.get("command", ""))
@@ -106,16 +105,16 @@ def read_files(call: str, arguments: Mapping[str, Any]) -> frozenset[str]:
 
 def stop_reason(trail: Trail, budget: ExplorationBudget) -> str:
     """
-    Say why to stop looking and conclude, "" while looking on is worth it.
+    Return why to stop exploring, "" while more looks are worth it.
 
     Args:
-        trail: What was looked at.
-        budget: How long to explore.
+        trail: The exploration so far.
+        budget: The limits of the exploration.
     """
     if trail.tokens >= budget.tokens:
-        return f"{trail.tokens:,} of {budget.tokens:,} tokens for looking around are used up"
+        return f"{trail.tokens:,} of {budget.tokens:,} tokens for exploring are used"
     if len(trail.looks) >= budget.window and trail.novelty(budget.window) < budget.novelty:
-        return f"the last {budget.window} looks brought {trail.novelty(budget.window):.0%} new"
+        return f"only {trail.novelty(budget.window):.0%} of the last {budget.window} looks was new"
     return ""
 
 
@@ -125,9 +124,9 @@ def stop_reason(trail: Trail, budget: ExplorationBudget) -> str:
 @frozen
 class Probe:
     """
-    A file worth looking at.
+    A file worth reading.
 
-    ``value`` is what it promises for each token, relative to the best one; ``cost`` is in tokens.
+    ``value`` is its expected value per token, relative to the best one; ``cost`` is in tokens.
     """
 
     path: str
@@ -137,48 +136,48 @@ class Probe:
 
 
 TOKENS_A_LINE: Final = 10
-"""About what a line of code takes, in tokens."""
+"""The approximate cost of a line of code, in tokens."""
 
 LOOK: Final = 200
-"""Tokens that any look costs, whatever comes of it."""
+"""The fixed cost of a look, in tokens."""
 
 MOST_PROBES: Final = 5
-"""Files that are proposed at once."""
+"""The maximum number of files proposed at once."""
 
 
 def next_probes(survey: CodebaseSurvey, trail: Trail, question: str = "") -> tuple[Probe, ...]:
     """
-    Propose what to look at next, the best first.
+    Propose the files to read next, the best first.
 
-    What a file promises is its heat (see `Spot`), what its functions' complexity adds, and the
-    share of the question's words in its path; divided by what it costs to read, as a square root,
-    so that large files are not hidden. Files that were read promise nothing.
+    The value of a file is the sum of its heat (see `Spot`), the complexity of its functions and
+    the share of the question's words in its path, divided by the square root of its cost to read,
+    so that large files are not hidden. Files already read have no value.
 
     Args:
-        survey: What was counted.
-        trail: What was looked at.
-        question: What it is about; "" for the codebase as a whole.
+        survey: The survey of the codebase.
+        trail: The exploration so far.
+        question: The question to answer; "" for the codebase as a whole.
     """
     keywords = set(terms(question)) if question else set()
-    tangled: dict[str, int] = {}
+    complexities: dict[str, int] = {}
     for one in survey.complexity.functions:
-        tangled[one.path] = max(tangled.get(one.path, 0), one.complexity)
+        complexities[one.path] = max(complexities.get(one.path, 0), one.complexity)
     heat = {spot.path: spot for spot in survey.spots}
     found = []
     for path, lines in survey.sizes.items():
         if path in trail.files:
             continue
         named = len(keywords & set(terms(path))) / len(keywords) if keywords else 0.0
-        spot, knot = heat.get(path), tangled.get(path, 0)
-        promise = (spot.score if spot else 0.0) + min(knot, 40) / 40 + 3 * named
-        if promise <= 0:
+        spot, complexity = heat.get(path), complexities.get(path, 0)
+        value = (spot.score if spot else 0.0) + min(complexity, 40) / 40 + 3 * named
+        if value <= 0:
             continue
         cost = LOOK + lines * TOKENS_A_LINE
-        reasons = [f"its name has {named:.0%} of the question"] if named else []
+        reasons = [f"its name has {named:.0%} of the words"] if named else []
         reasons += [f"changed by {spot.commits:,} commits"] if spot and spot.commits else []
-        reasons += [f"a function of complexity {knot}"] if knot > 10 else []
+        reasons += [f"a function of complexity {complexity}"] if complexity > 10 else []
         why = ", ".join([*reasons, f"{lines:,} lines"])
-        found.append(Probe(path, promise / cost**0.5, cost, why))
+        found.append(Probe(path, value / cost**0.5, cost, why))
     best = sorted(found, key=lambda one: (-one.value, one.path))[:MOST_PROBES]
     top = best[0].value if best else 1.0
     return tuple(replace(one, value=round(one.value / top, 3)) for one in best)
@@ -187,22 +186,22 @@ def next_probes(survey: CodebaseSurvey, trail: Trail, question: str = "") -> tup
 def describe_exploration(
     survey: CodebaseSurvey, trail: Trail, budget: ExplorationBudget, question: str = ""
 ) -> str:
-    """Return a text on how far the exploration is, and what to look at next."""
-    looked = f"Looked at {len(trail.files):,} files in {len(trail.looks):,} looks"
+    """Describe the progress of the exploration and what to read next."""
+    reading = f"Read {len(trail.files):,} files in {len(trail.looks):,} looks"
     spent = f"{trail.tokens:,} of {budget.tokens:,} tokens"
-    done = f"{looked}; {spent}; {trail.novelty(budget.window):.0%} of the last looks was new."
+    done = f"{reading}; {spent}; {trail.novelty(budget.window):.0%} of the last looks was new."
     if stop := stop_reason(trail, budget):
-        return f"{done}\nStop looking: {stop}. Conclude, and record what you found."
+        return f"{done}\nStop exploring: {stop}. Conclude, and record what you found."
     proposed = next_probes(survey, trail, question)
     probes = [f"- {one.path} (about {one.cost:,} tokens): {one.why}" for one in proposed]
-    return "\n".join([done, *(probes or ["Nothing is left that promises much. Conclude."])])
+    return "\n".join([done, *(probes or ["No promising file is left. Conclude."])])
 
 
 LOOKS: Final = ("terminal", "read_file")
 
 
 def trail_from(messages: Sequence[Message]) -> Trail:
-    """Return the trail of the newest question: the looks after what the user said last."""
+    """Return the trail of the newest question: the looks after the last user message."""
     begin = 0
     for at, one in enumerate(messages):
         if one.role == "user" and not one.results and one.text.strip():
@@ -217,7 +216,7 @@ def trail_from(messages: Sequence[Message]) -> Trail:
 
 
 def arguments(call: ToolCall) -> Mapping[str, Any]:
-    """Return the arguments of a call; what is no object is none."""
+    """Return the arguments of a call; empty unless they are an object."""
     try:
         found = json.loads(call.arguments)
     except (ValueError, RecursionError):
@@ -230,7 +229,7 @@ def arguments(call: ToolCall) -> Mapping[str, Any]:
 
 @dataclass(slots=True)
 class ExplorationWatch:
-    """What a maintainer did in this process, and where its exploration stands."""
+    """The activity of a maintainer in this process, and the progress of its exploration."""
 
     budget: ExplorationBudget
     trail: Trail = field(default_factory=Trail)
@@ -238,8 +237,8 @@ class ExplorationWatch:
     question: str = ""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def note_look(self, call: str, given: dict[str, Any], output: ToolOutput) -> ToolOutput:
-        """Note what a look brought, and add to it when it is time to conclude."""
+    def record_look(self, call: str, given: dict[str, Any], output: ToolOutput) -> ToolOutput:
+        """Record a look, and add a note to its output when it is time to conclude."""
         with self._lock:
             self.commands += call == "terminal"
             if output.ok:
@@ -251,15 +250,15 @@ class ExplorationWatch:
         return replace(output, text=f"{output.text}\n\n{message}")
 
     def watch(self, tool: Tool) -> Tool:
-        """Return a tool that looks around as one that is watched."""
+        """Return a tool wrapped so that each of its calls is recorded as a look."""
         inner = tool.async_action
 
         def act(given: dict[str, Any]) -> ToolOutput:
-            return self.note_look(tool.name, given, tool.action(given))
+            return self.record_look(tool.name, given, tool.action(given))
 
         async def aact(given: dict[str, Any]) -> ToolOutput:
-            assert inner is not None  # noqa: S101  # used only where there is one
-            return self.note_look(tool.name, given, await inner(given))
+            assert inner is not None  # noqa: S101  # only used if the tool has one
+            return self.record_look(tool.name, given, await inner(given))
 
         return replace(tool, action=act, async_action=aact if inner is not None else None)
 

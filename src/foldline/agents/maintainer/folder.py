@@ -1,4 +1,4 @@
-"""Where a maintainer keeps what it knows: outside of the codebase, one folder for each."""
+"""The data folder of a maintainer: outside of the codebase, one for each codebase."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _ODD: Final = re.compile(r"[^\w-]+")
 @frozen
 class MaintainerFolder:
     """
-    The folder of a maintainer, and what lies where in it.
+    The folder of a maintainer and the files in it.
 
-    It never lies in the codebase: who writes the code must not write what is known about it.
+    It is never inside the codebase: writers of the code must not edit the knowledge about it.
     """
 
     folder: Path
@@ -36,18 +36,18 @@ class MaintainerFolder:
         notes: str | os.PathLike[str] | None = None,
     ) -> Self:
         """
-        Return the place for a project, and make its folder.
+        Return the folder for a project, and create it.
 
         Args:
-            project: Its name.
-            codebase: Its folder.
-            home: Where to keep things; default a folder for this codebase in the data folder of
-                the user, or in FOLDLINE_HOME.
-            notes: Where the notes are; default in that folder.
+            project: The name of the project.
+            codebase: The folder of the codebase.
+            home: The data folder; default a folder for this codebase in the data folder of the
+                user, or in FOLDLINE_HOME.
+            notes: The folder of the notes; default inside the data folder.
 
         Raises:
-            InputError: The place lies in the codebase.
-            StoreError: The folder cannot be made.
+            InputError: The folder is inside the codebase.
+            StoreError: The folder cannot be created.
         """
         if home is None:  # two codebases of one name, or one under two names, have two folders
             named = f"{project}\0{codebase}".encode("utf-8", "replace")
@@ -56,8 +56,8 @@ class MaintainerFolder:
         folder = Path(home).absolute()
         inside = folder.resolve()
         if inside == codebase or codebase in inside.parents:
-            hint = "Keep it elsewhere: what is known about the code is not part of it."
-            raise InputError(f"{folder} lies in the codebase", field="home", hint=hint)
+            hint = "Choose a folder outside of the codebase."
+            raise InputError(f"{folder} is inside the codebase", field="home", hint=hint)
         make_folder(folder)
         return cls(folder, folder / "notes" if notes is None else Path(notes))
 
@@ -73,7 +73,7 @@ class MaintainerFolder:
 
     @property
     def approvals(self) -> Path:
-        """The log of what was asked and allowed."""
+        """The log of approval requests and answers."""
         return self.folder / "approvals.jsonl"
 
     @property
@@ -83,11 +83,11 @@ class MaintainerFolder:
 
     @property
     def history(self) -> Path:
-        """What was typed on the command line."""
+        """The command history."""
         return self.folder / "history"
 
     def keep_undone(self, step: str, patch: bytes) -> Path:
-        """Keep what a step had made of files before it was undone."""
+        """Save the changes of a step as a patch before it is undone."""
         folder = self.folder / "undone"
         folder.mkdir(exist_ok=True)
         number = sum(1 for _ in folder.glob(f"{step}-*.patch")) + 1
@@ -96,7 +96,7 @@ class MaintainerFolder:
         return path
 
     def report(self, session: str, ending: str) -> Path:
-        """Return where a report of a session is written."""
+        """Return the path of a report of a session."""
         folder = self.folder / "reports"
         folder.mkdir(exist_ok=True)
         return folder / f"maintainer_report_{session}.{ending}"

@@ -1,17 +1,17 @@
 """
-What lives where: one rule, by how soon a piece of information ages, and who vouches for it.
+Routing of knowledge: a fact is stored by how long it holds and by its authority.
 
-| vouched for by | for the moment | for this work | lasting |
+| authority | for the moment | for this work | lasting |
 | --- | --- | --- | --- |
 | the workspace | terminal | terminal | terminal |
 | a person | memory, working | memory, episodic | note of the project |
 | the agent | memory, working | memory, episodic | note of the task |
 
-The workspace can be asked again for the price of a command, and a copy of what it says ages: only
-a pointer is kept, with the hash of what was seen. What lasts and is nowhere in the files is a
-note, which people read and correct. Everything else is remembered, and forgotten in time. Where
-two layers say different things, the one that vouches more is right: the workspace, then a person,
-then the agent; between equals, the newer one.
+The workspace can be read again with one command, and a copy of it goes stale: only a pointer is
+stored, with the hash of its content. A lasting fact that is not in the files becomes a note,
+which people read and correct. Everything else goes to memory, and is forgotten in time. When two
+layers disagree, the higher authority is right: the workspace, then a person, then the agent;
+between equals, the newer one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from foldline.tools.output import ToolOutput
 from foldline.tools.spec import Tool
 
 Volatility: TypeAlias = Literal["moment", "work", "lasting"]
-"""How long it holds: until the next look, while this work goes on, or until somebody decides."""
+"""How long a fact holds: until the next look, for the current work, or until it is revised."""
 
 Layer: TypeAlias = Literal["terminal", "memory", "notes"]
 
@@ -55,7 +55,7 @@ VOLATILITIES: Final[tuple[Volatility, ...]] = get_args(Volatility)
 
 @frozen
 class StorageRoute:
-    """Where a piece of information lives: its layer, and its kind or level there."""
+    """The destination of a fact: its layer, and its kind or level in that layer."""
 
     layer: Layer
     kind: MemoryKind | None = None
@@ -64,14 +64,14 @@ class StorageRoute:
 
 def route(authority: Authority, volatility: Volatility) -> StorageRoute:
     """
-    Say where a piece of information lives; see the table of this module.
+    Return the layer in which a fact is stored; see the table of this module.
 
     Args:
-        authority: Who vouches for it.
+        authority: The origin of the fact.
         volatility: How long it holds.
 
     Raises:
-        BudgetError: There is no such authority or volatility.
+        BudgetError: The authority or volatility is unknown.
     """
     check_name("authority", authority, AUTHORITIES)
     check_name("volatility", volatility, VOLATILITIES)
@@ -87,17 +87,17 @@ MOST: Final = 5_000
 IMPORTANCE: Final = {"person": 0.8, "agent": 0.5, "workspace": 0.0}
 
 MARKS: Final = {
-    "changed": "[{where} was changed since this was noted: look again before you rely on it.]",
-    "gone": "[{where} is not there any more: look again before you rely on it.]",
+    "changed": "[{where} has changed since this was noted: look again before relying on it.]",
+    "gone": "[{where} no longer exists: look again before relying on this.]",
 }
 
 
 @frozen
 class KnowledgeRecord:
     """
-    A piece of information on its way to where it lives.
+    A fact to store.
 
-    ``source`` is a place in the codebase, such as ``app/user.py:10-20``.
+    ``source`` points into the codebase, such as ``app/user.py:10-20``.
     """
 
     title: str
@@ -112,11 +112,11 @@ class KnowledgeRecord:
 @frozen
 class RecordResult:
     """
-    What became of a piece.
+    The result of storing a fact.
 
-    ``status`` is "created", "updated", "known" where it said nothing new, or "not kept" where
-    the workspace says it itself; ``source`` is the pointer with its hash. ``others`` are notes
-    about the same place.
+    ``status`` is "created", "updated", "known" if it adds nothing new, or "not kept" if the
+    workspace itself has it; ``source`` is the pointer with its hash. ``others`` are notes about
+    the same lines.
     """
 
     status: str
@@ -129,14 +129,14 @@ class RecordResult:
 @dataclass(slots=True)
 class CodebaseKnowledge:
     """
-    Notes and memory of one codebase, with one way in.
+    The notes and memory of one codebase behind one interface.
 
     Args:
         root: The codebase.
-        notes: What lasts.
-        memory: What passes.
-        project: Its name, a tag of every note.
-        session: The session that writes, the other tag.
+        notes: Stores lasting facts.
+        memory: Stores facts that expire.
+        project: The name of the project, a tag of every note.
+        session: The session that writes, another tag of every note.
     """
 
     root: Root
@@ -152,13 +152,13 @@ class CodebaseKnowledge:
 
     def keep(self, piece: KnowledgeRecord) -> RecordResult:
         """
-        Bring a piece to where it lives; see `route`.
+        Store a fact in its layer; see `route`.
 
-        A note of the same type and title is updated instead of written twice, so that whoever was
-        broken off may simply say it again.
+        A note of the same type and title is updated instead of duplicated, so that a call can be
+        repeated safely after an interruption.
 
         Raises:
-            InputError: It is empty, or its source is no place in the codebase.
+            InputError: It is empty, or its source does not exist in the codebase.
             StoreError: It cannot be written.
         """
         if not piece.title.strip() or not piece.content.strip():
@@ -211,37 +211,37 @@ class CodebaseKnowledge:
         self.blockers += piece.type == "blocker"
         return RecordResult("created", "notes", note.id, source, others)
 
-    def _about(self, source: str, but: str) -> tuple[str, ...]:
-        """Return the notes about the same place."""
+    def _about(self, source: str, excluded: str) -> tuple[str, ...]:
+        """Return the ids of other notes about the same lines."""
         if not source:
             return ()
         where = SourcePointer.parse(source).where
         found = ((note.id, find_pointer(note.source)) for note in self.all_notes())
-        return tuple(id_ for id_, at in found if at and at.where == where and id_ != but)
+        return tuple(id_ for id_, at in found if at and at.where == where and id_ != excluded)
 
     # --- reading ---------------------------------------------------------------------------
 
     def all_notes(self) -> tuple[Note, ...]:
-        """Return the notes, those that were changed last first."""
+        """Return the notes, the last changed first."""
         return self.notes.list(limit=MOST)
 
     def conflicts(self) -> tuple[RecordConflict, ...]:
-        """Return where the layers contradict each other, or say the same twice."""
+        """Return the contradictions and duplicates between the layers."""
         return find_conflicts(self.all_notes(), self.memory.items(limit=MOST), self.root)
 
     def mark(self, source: str) -> str:
-        """Return what to say about a source that is another now, "" where it is the same."""
+        """Return a warning if a source has changed, "" if it has not."""
         pointer = find_pointer(source)
         if pointer is None:
             return ""
-        return MARKS.get(pointer.standing(self.root), "").format(where=pointer.where)
+        return MARKS.get(pointer.state(self.root), "").format(where=pointer.where)
 
     def packets(self, query: str, limit: int = 6) -> list[ContextPacket]:
-        """Return what is known about a query: notes and memories, marked where they are stale."""
+        """Return notes and memories relevant to a query, with warnings on stale ones."""
         out = []
         for one in self.notes.packets(query, limit=limit):
             note_id, mark = str(one.metadata["note_id"]), ""
-            with suppress(InputError):  # it was deleted meanwhile
+            with suppress(InputError):  # deleted in the meantime
                 mark = self.mark(self.notes.read(note_id).source)
             content = "\n".join(filter(None, (f"[{note_id}] {one.content}", mark)))
             relevance = one.relevance_score * (0.8 if mark else 1.0)
@@ -257,7 +257,7 @@ class CodebaseKnowledge:
     def look_up(
         self, query: str, kinds: Sequence[str] = (), limit: int = 10
     ) -> list[dict[str, Any]]:
-        """Search notes and memories; without a query, the notes that were changed last."""
+        """Search notes and memories; without a query, return the notes changed last."""
         if query.strip():
             found = self.notes.search(query, limit=MOST if kinds else limit)
             notes: Iterable[Note] = (one.note for one in found)
@@ -299,8 +299,8 @@ def knowledge_tools(known: CodebaseKnowledge, notes: NoteTool) -> list[Tool]:
     def look_up(given: dict[str, Any]) -> ToolOutput:
         return _look_up_output(known, given)
 
-    shown = {name: one for name, one in NOTE.arguments.items() if name not in ("source", "level")}
-    note = replace(describe_tool("note", AGENTS), arguments=shown, actions=NOTE.actions)
+    schema = {name: one for name, one in NOTE.arguments.items() if name not in ("source", "level")}
+    note = replace(describe_tool("note", AGENTS), arguments=schema, actions=NOTE.actions)
     return [
         describe_tool("record", AGENTS).tool(return_errors(record)),
         describe_tool("look_up", AGENTS).tool(return_errors(look_up)),
@@ -309,20 +309,20 @@ def knowledge_tools(known: CodebaseKnowledge, notes: NoteTool) -> list[Tool]:
 
 
 def _read_record(given: dict[str, Any]) -> KnowledgeRecord:
-    """Read a call; what the agent wrote down is marked so, whoever it says vouches for it."""
+    """Parse the arguments of a call; the author is always the agent, whatever it claims."""
     return KnowledgeRecord(**given | {"tags": (*given.get("tags", ()), "agent")})
 
 
 def _record_output(kept: RecordResult) -> ToolOutput:
     if kept.status == "not kept":
-        where = f" Its place is {kept.source}." if kept.source else ""
-        return ToolOutput(f"Not kept: the files say it themselves; look again.{where}")
+        where = f" Source: {kept.source}." if kept.source else ""
+        return ToolOutput(f"Not kept: the files contain it; read them again.{where}")
     message = f"{kept.status.capitalize()} in {kept.layer}: {kept.id}."
     if kept.source:
         message += f" Source: {kept.source}."
     if kept.others:
         others = ", ".join(kept.others[:5])
-        message += f" Other notes about this place: {others}; check that they agree."
+        message += f" Other notes about these lines: {others}; check that they agree."
     return ToolOutput(message, data={"status": kept.status, "layer": kept.layer, "id": kept.id})
 
 

@@ -1,4 +1,4 @@
-"""The codebase maintainer as its users see it: ask, record, look back, report."""
+"""The public codebase maintainer: ask, record, search, report."""
 
 from __future__ import annotations
 
@@ -50,40 +50,40 @@ CONVERSATION: Final = "maintenance"
 CONTEXT: Final = ContextConfig(max_tokens=4_000, reserve_ratio=0.15, min_relevance=0.2)
 
 STALE: Final = 600.0
-"""Seconds after which the codebase is counted again."""
+"""The age in seconds after which the survey is repeated."""
 
 SHARE: Final = 6
-"""What a question is asked with takes at most this part of a window that was given: a sixth."""
+"""The context of a question takes at most 1/SHARE of an explicitly given window."""
 
 _NOTE_ID: Final = re.compile(r"\b[0-9A-HJKMNP-TV-Z]{26}\b")
 
 
 class CodebaseMaintainer:
     """
-    An agent that explores, analyzes and plans for one codebase, over days and processes.
+    An agent that explores, analyzes and plans for one codebase, across days and processes.
 
-    It only reads the codebase. What it knows lies in a folder of its own; all days share one
+    It only reads the codebase. Its knowledge is stored in a separate folder; all days share one
     conversation, which is compacted as it grows.
 
     Args:
         project_name: The name of the project.
-        codebase_path: Its folder.
-        llm: Who answers, as `foldline.models.model` makes one, or its name. Without one, `run`
-            says what can be said without a model.
-        home: Where what is known is kept; default a folder for this codebase in the data folder
-            of the user, or in FOLDLINE_HOME.
-        notes: Where the notes are, if elsewhere, such as a folder that git keeps.
-        window: Of the model, in tokens, where the catalogue of models does not know it.
-        context: How the context of a question is built.
-        limits: The most that a question may spend.
-        budget: How long to explore before concluding.
-        looks: How much the survey looks at.
-        approvals: Who is asked for commands that do more than read; default nobody.
-        max_tokens: The cap of one answer.
+        codebase_path: The folder of the codebase.
+        llm: The model that answers, see `foldline.models.model`, or its name. Without one, `run`
+            returns what can be found without a model.
+        home: The data folder; default a folder for this codebase in the data folder of the user,
+            or in FOLDLINE_HOME.
+        notes: The folder of the notes, if elsewhere, such as a folder under git.
+        window: The context window in tokens, for a model that is not in the catalogue.
+        context: Settings of the context of a question.
+        limits: Limits on the spending of one question.
+        budget: Limits of an exploration.
+        looks: Limits of the survey.
+        approvals: Approves commands that do more than read; without it they are refused.
+        max_tokens: The maximum length of one answer.
 
     Raises:
-        StoreError: There is no such codebase, or what is known cannot be kept.
-        InputError: The name is empty, or the home lies in the codebase.
+        StoreError: The codebase does not exist, or its knowledge cannot be stored.
+        InputError: The name is empty, or the home is inside the codebase.
     """
 
     def __init__(
@@ -139,14 +139,14 @@ class CodebaseMaintainer:
         Answer a question.
 
         Args:
-            user_input: What is asked, in any language.
+            user_input: The question, in any language.
             mode: "auto", "explore", "analyze" or "plan".
 
         Returns:
-            The answer, a text that also knows its status and what it cost.
+            The answer, a string with its status and cost as attributes.
 
         Raises:
-            ModelError: The model gives no answer; `resume` goes on from there.
+            ModelError: The model gives no answer; `resume` continues from there.
             InputError: The question is empty.
         """
         check_name("mode", mode, MODES)
@@ -158,34 +158,34 @@ class CodebaseMaintainer:
         return self.collect_answer(self.stream(user_input, mode), mode)
 
     def explore(self, target: str = ".") -> MaintainerAnswer:
-        """Find out how the codebase, or a part of it, is built."""
+        """Explore the structure of the codebase, or of a part of it."""
         part = "the whole codebase" if target in ("", ".") else target
         return self.run(f"Explore the code structure of {part}.", "explore")
 
     def analyze(self, focus: str = "") -> MaintainerAnswer:
-        """Look for what is wrong with the code, above all in ``focus``."""
+        """Analyze the quality of the code, above all of ``focus``."""
         above = f", above all {focus}" if focus else ""
         return self.run(f"Analyze the quality of the code{above}.", "analyze")
 
     def plan_next_steps(self) -> MaintainerAnswer:
-        """Plan what is to be done, by what is known from all days."""
+        """Plan the next steps from the knowledge of all days."""
         return self.run("Plan the next steps by what is known so far.", "plan")
 
     def resume(self) -> MaintainerAnswer:
         """
-        Go on with a question that was broken off, in whichever way.
+        Resume a question that was interrupted, however that happened.
 
         Raises:
-            InputError: There is nothing to go on with, or no model.
+            InputError: There is nothing to resume, or no model.
         """
         return self.collect_answer(self.stream(None), "auto")
 
     def stream(self, user_input: str | None, mode: Mode = "auto") -> Iterator[Event]:
         """
-        Yield what happens while a question is answered; see `foldline.agents.run_state`.
+        Yield the events of answering a question; see `foldline.agents.run_state`.
 
         Args:
-            user_input: What is asked; None goes on with a question that was broken off.
+            user_input: The question; None resumes a question that was interrupted.
             mode: As in `run`.
         """
         agent = self.agent
@@ -194,11 +194,11 @@ class CodebaseMaintainer:
             return agent.stream(None)
         self.watch.question = user_input
         self.watch.trail = Trail()
-        # The question stands first as well: a message that has to be cut keeps its beginning.
+        # The question also comes first: a message that has to be cut keeps its beginning.
         return agent.stream(f"{user_input}\n\n{self.context(user_input, mode)}")
 
     def context(self, user_input: str, mode: Mode = "auto") -> Any:
-        """Build what a question is asked with; see `foldline.context.ContextBuilder.build`."""
+        """Build the context of a question; see `foldline.context.ContextBuilder.build`."""
         custom = questions.question_packets(
             mode, self.survey(), self.knowledge, self.watch.trail, self.watch.budget, user_input
         )
@@ -222,15 +222,15 @@ class CodebaseMaintainer:
 
     @property
     def opened(self) -> Agent | None:
-        """The agent, None where there is no model."""
+        """The agent, None without a model."""
         return None if self._model is None else self.agent
 
     def open_agent(
         self, name: str, tools: Iterable[Tool], system: str, limits: AgentLimits | None
     ) -> Agent:
-        """Open an agent with a conversation of its own, beside the one of all days."""
+        """Open an agent with a separate conversation, beside the one of all days."""
         if self._model is None:
-            raise InputError("there is no model", hint="Give one as llm, or --model.", field="llm")
+            raise InputError("there is no model", hint="Pass one as llm, or --model.", field="llm")
         return Agent.open(
             self.place.sessions,
             name,
@@ -267,7 +267,7 @@ class CodebaseMaintainer:
     # --- looking and recording -------------------------------------------------------------
 
     def survey(self, *, again: bool = False) -> CodebaseSurvey:
-        """Count what can be counted without a model; anew after ten minutes, or if ``again``."""
+        """Survey the codebase without a model; repeated after ten minutes, or if ``again``."""
         old = time.monotonic() - self._surveyed > STALE
         if self._survey is None or again or old:
             self._survey = survey_codebase(self.root.path, self._looks)
@@ -275,7 +275,7 @@ class CodebaseMaintainer:
         return self._survey
 
     def execute_command(self, command: str) -> str:
-        """Run a command line in the codebase, and return what it says; see `TerminalTool`."""
+        """Run a command line in the codebase, and return its output; see `TerminalTool`."""
         self.watch.commands += 1
         return self.terminal_tool.run({"command": command})
 
@@ -289,49 +289,48 @@ class CodebaseMaintainer:
         source: str = "",
     ) -> str:
         """
-        Write a note as a person's word, and return its id.
+        Write a note with the authority of a person, and return its id.
 
         Args:
-            title: What it is, in one line; a note of the same title and type is updated.
+            title: The subject, in one line; a note of the same title and type is updated.
             content: Markdown.
             note_type: "task_state", "conclusion", "blocker", "action", "reference" or "general".
-            tags: Words to find it by.
-            source: A place in the codebase, such as ``app/user.py:10-20``.
+            tags: Keywords for searching.
+            source: A pointer into the codebase, such as ``app/user.py:10-20``.
 
         Raises:
-            InputError: Something of it makes no sense.
+            InputError: An argument is invalid.
         """
         named = tuple(tags or ())
         piece = KnowledgeRecord(title, content, "person", "lasting", note_type, source, named)
         return self.keep(piece).id
 
     def keep(self, piece: KnowledgeRecord) -> RecordResult:
-        """Bring a piece of information to where it lives; see `route`."""
+        """Store a fact in its layer; see `route`."""
         return self.knowledge.keep(piece)
 
     def conflicts(self) -> tuple[RecordConflict, ...]:
-        """Return where notes, memory and codebase contradict each other."""
+        """Return the contradictions between notes, memory and codebase."""
         return self.knowledge.conflicts()
 
     def check(self) -> StateCheck:
-        """Compare what is known with the world as it is now, before going on."""
+        """Compare the recorded state with the current one, before continuing."""
         session = None if self.opened is None else self.opened.session
         checkpoint = checkpoint_file(self.place.sessions, CONVERSATION)
         return check_state(self.root, self.conflicts(), session, checkpoint)
 
-    # --- telling ---------------------------------------------------------------------------
+    # --- reporting -------------------------------------------------------------------------
 
     def get_stats(self) -> dict[str, Any]:
-        """Return what was done, what it cost, and what is known, as JSON values."""
+        """Return the activity, its cost and the knowledge, as JSON values."""
         return reports.build_stats(self)
 
     def generate_report(self, save_to_file: bool = True) -> dict[str, Any]:
         """
-        Report on this session, as JSON values and as a page for people.
+        Report on this session, as JSON values and as an HTML page.
 
         Args:
-            save_to_file: Whether both are written; ``report_file`` and ``report_page`` then say
-                where.
+            save_to_file: Write both; ``report_file`` and ``report_page`` then name the files.
 
         Raises:
             StoreError: They cannot be written.
@@ -345,11 +344,11 @@ class CodebaseMaintainer:
         return dict(self.get_stats()["activity"])
 
     def close(self) -> None:
-        """Close everything; the model is the caller's unless it was named."""
+        """Close everything; a model passed as an object stays open."""
         if self._agent is not None:
             self._agent.close()
         if self._owns and self._model is not None:
-            self._model.close()  # type: ignore[attr-defined]  # a client of our own
+            self._model.close()  # type: ignore[attr-defined]  # a client opened here
         self.memory_tool.memory.close()
         self.note_tool.notes.close()
 
@@ -361,12 +360,12 @@ class CodebaseMaintainer:
 
 
 def _open_model(llm: ChatModel | str | None) -> tuple[ChatModel | None, bool]:
-    """Return who answers, and whether it was opened here."""
+    """Return the model, and whether it was opened here."""
     if isinstance(llm, str):
         from foldline.models import model
 
         return model(llm), True
     if llm is not None and not hasattr(llm, "astream"):
-        hint = 'Give foldline.models.model("…"), or the name of one.'
-        raise InputError(f"a {type(llm).__name__} is no model", field="llm", hint=hint)
+        hint = 'Pass foldline.models.model("…"), or the name of one.'
+        raise InputError(f"a {type(llm).__name__} is not a model", field="llm", hint=hint)
     return llm, False

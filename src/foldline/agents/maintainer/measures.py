@@ -1,4 +1,4 @@
-"""What is measured of a codebase: its files, how often they change, how tangled functions are."""
+"""Measures of a codebase: its files, their change frequency, the complexity of functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from foldline.tools.terminal.terminal import Terminal
 _NAMES: Final = read_tables("foldline.agents.maintainer", "languages.toml")
 
 PROSE: Final = frozenset(_NAMES["prose"])
-"""Text and data: counted, but no code."""
+"""Text and data formats: counted, but not as code."""
 
 LANGUAGES: Final[Mapping[str, str]] = {
     ending: name
@@ -32,32 +32,32 @@ LANGUAGES: Final[Mapping[str, str]] = {
     for name, endings in _NAMES[kind].items()
     for ending in endings.split()
 }
-"""Languages by the ending of a file name."""
+"""Languages by file name extension."""
 
 SKIPPED: Final = frozenset(_NAMES["folders"]["skipped"].split())
-"""Folders of tools, of what was built, and of what others wrote."""
+"""Folders of tools, build output and third-party code."""
 
 
 def language(path: str) -> str:
-    """Return the language of a file, "" where its name does not tell."""
+    """Return the language of a file by its name, "" if unknown."""
     name = PurePosixPath(path).name.lower()
     ending = name.rpartition(".")[2] if "." in name else ""
     return str(_NAMES["names"].get(name) or LANGUAGES.get(ending, ""))
 
 
 def is_code(path: str) -> bool:
-    """Return True if a file is code, as far as its name tells."""
+    """Return True if a file is code, by its name."""
     found = language(path)
     return bool(found) and found not in PROSE
 
 
 LONGEST_LINE: Final = 5_000
-"""A file with a longer line was written by a program, such as minified code."""
+"""The line length in characters above which a file counts as generated, such as minified code."""
 
 
 @frozen
 class SurveyedFile:
-    """A text file: its path in the codebase, its language ("" unknown), its text, its hash."""
+    """A text file: its path in the codebase, its language ("" if unknown), its text, its hash."""
 
     path: str
     language: str
@@ -66,17 +66,17 @@ class SurveyedFile:
 
     @property
     def lines(self) -> int:
-        """How many lines it has."""
+        """The number of lines."""
         return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
 
     @property
     def generated(self) -> bool:
-        """Whether a program must have written it, by the length of its lines."""
+        """Return True if the file is generated, by the length of its lines."""
         return any(len(line) > LONGEST_LINE for line in self.text.split("\n"))
 
 
 def list_paths(root: Path, most: int) -> Iterator[str]:
-    """Yield the paths of at most so many files, in the order of their names."""
+    """Yield the paths of at most ``most`` files, in the order of their names."""
 
     def walk() -> Iterator[Path]:
         for folder, folders, names in os.walk(root, followlinks=False):
@@ -90,12 +90,12 @@ def list_paths(root: Path, most: int) -> Iterator[str]:
 
 def read_files(root: Root, most: int, largest: int) -> Iterator[SurveyedFile]:
     """
-    Yield the text files of a codebase, but for those that may hold secrets by their names.
+    Yield the text files of a codebase, except files whose names suggest secrets.
 
     Args:
-        root: Its folder.
-        most: Files that are looked at.
-        largest: Bytes of a file; larger ones are left out, as are binary ones.
+        root: The folder of the codebase.
+        most: The maximum number of files.
+        largest: The maximum size of a file in bytes; larger and binary files are skipped.
     """
     for path in list_paths(root.path, most):
         if is_sensitive(path.split("/")):
@@ -112,12 +112,12 @@ _MARKER: Final = re.compile(
 )
 
 LONGEST: Final = 400
-"""Characters of a line that are looked at."""
+"""The number of characters of a line that are searched."""
 
 
 @frozen
 class Marker:
-    """One of them: the word, what follows it, and where."""
+    """A TODO-like comment: its keyword, the text after it, and its location."""
 
     kind: str
     path: str
@@ -126,7 +126,7 @@ class Marker:
 
 
 def find_markers(source: SurveyedFile) -> Iterator[Marker]:
-    """Yield what was left for later in a file."""
+    """Yield the TODO-like comments of a file."""
     for number, line in enumerate(source.text.splitlines(), 1):
         found = _MARKER.search(line[:LONGEST])
         if found is not None:
@@ -141,11 +141,11 @@ _COMMIT: Final = re.compile(r"commit ([0-9a-f]{7,64}) (\d+) (.*)")
 @frozen
 class FileHistory:
     """
-    What git tells about the last commits.
+    Statistics of the last commits.
 
-    ``commits`` counts by path the commits that touched a file, ``lines`` those that were added or
-    removed, ``authors`` the people who touched it. ``seen`` is the number of commits that were
-    looked at; ``trouble`` says why there are none.
+    By path, ``commits`` counts the commits that touched a file, ``lines`` the lines added or
+    removed, ``authors`` the authors who touched it. ``seen`` is the number of commits read;
+    ``trouble`` is the reason if there are none.
     """
 
     commits: Mapping[str, int] = field(default_factory=dict)
@@ -158,27 +158,27 @@ class FileHistory:
 
 def read_history(terminal: Terminal, most: int, below: str = ".") -> FileHistory:
     """
-    Ask git about the newest commits.
+    Read statistics of the newest commits.
 
     Args:
-        terminal: Confined, and opened on the top folder of the repository.
-        most: Commits.
-        below: The folder of the codebase in it; paths are relative to that.
+        terminal: A confined terminal, opened on the top folder of the repository.
+        most: The maximum number of commits.
+        below: The folder of the codebase in the repository; paths are relative to it.
     """
     options = f"-n {most} --no-merges --no-renames --numstat --relative"
     command = f"git -C {shlex.quote(below)} log {options} --format='commit %h %ct %aN' -- ."
     ran = terminal.run(command)
     if ran.status != "ok":
-        last = ["git said nothing", *ran.stderr.strip().splitlines()][-1][:200]
+        last = ["git printed no error", *ran.stderr.strip().splitlines()][-1][:200]
         return FileHistory(trouble=ran.reason or last)
     return parse_log(ran.stdout)
 
 
 def parse_log(text: str) -> FileHistory:
-    """Read what ``git log --numstat`` said."""
+    """Parse the output of ``git log --numstat``."""
     commits: Counter[str] = Counter()
     lines: Counter[str] = Counter()
-    people: dict[str, set[str]] = {}
+    names_by_path: dict[str, set[str]] = {}
     seen, newest, author = 0, 0, ""
     for line in text.splitlines():
         head = _COMMIT.fullmatch(line)
@@ -190,21 +190,21 @@ def parse_log(text: str) -> FileHistory:
             path = row[3]
             commits[path] += 1
             lines[path] += sum(int(number) for number in row.group(1, 2) if number != "-")
-            people.setdefault(path, set()).add(author)
-    authors = {path: len(names) for path, names in people.items()}
+            names_by_path.setdefault(path, set()).add(author)
+    authors = {path: len(names) for path, names in names_by_path.items()}
     return FileHistory(dict(commits), dict(lines), authors, seen, newest)
 
 
 MOST_FUNCTIONS: Final = 500
-"""Functions that are named, the most complex."""
+"""The maximum number of functions that are listed, the most complex."""
 
 LONGEST_MEASURED: Final = 200_000
-"""Characters of a file that is still measured."""
+"""The maximum size in characters of a file that is measured."""
 
 
 @frozen
 class Function:
-    """A function: its cyclomatic complexity (McCabe 1976), its lines without blanks."""
+    """A function: its cyclomatic complexity (McCabe 1976), its number of non-blank lines."""
 
     path: str
     name: str
@@ -216,7 +216,7 @@ class Function:
 
 @frozen
 class ComplexityReport:
-    """Functions, the most complex first; ``files`` were measured, ``left`` were not, in time."""
+    """Functions, the most complex first; ``files`` were measured, ``left`` ran out of time."""
 
     functions: tuple[Function, ...] = ()
     files: int = 0
@@ -226,11 +226,11 @@ class ComplexityReport:
 
 def measure_complexity(sources: Iterable[SurveyedFile], seconds: float) -> ComplexityReport:
     """
-    Measure the functions of files, until the time is over.
+    Measure the functions of files, within a time limit.
 
     Args:
-        sources: The files, what matters most first.
-        seconds: The time for all of them.
+        sources: The files, the most important first.
+        seconds: The time limit for all of them.
     """
     try:
         import lizard  # type: ignore[import-untyped]  # it has no types
@@ -253,7 +253,7 @@ def measure_complexity(sources: Iterable[SurveyedFile], seconds: float) -> Compl
 def _functions(analyze: Callable[[str, str], Any], source: SurveyedFile) -> list[Function]:
     try:
         result = analyze(source.path, source.text)
-    except Exception:  # noqa: BLE001  # code that its parser cannot read is left out
+    except Exception:  # noqa: BLE001  # code that lizard cannot parse is skipped
         return []
     return [
         Function(

@@ -1,4 +1,4 @@
-"""Questions to a maintainer: the modes, what a question is asked with, and what an answer is."""
+"""Questions to a maintainer: the modes, the context of a question, and the answer."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ PROMPTS: Final = read_tables("foldline.agents", "prompts.toml")
 SYSTEM: Final[str] = PROMPTS["maintainer"]["system"]
 
 WITHOUT: str = "without a model"
-"""The status of an answer that no model gave."""
+"""The status of an answer given without a model."""
 
 
 class MaintainerAnswer(str):
     """
-    An answer. It is its own text.
+    An answer: its text, with metadata as attributes.
 
     Args:
         text: The text.
-        mode: In which mode it was given.
-        result: How the run of the agent ended; None where no model was asked.
-        notes: The ids of the notes that the answer names.
+        mode: The mode of the question.
+        result: The result of the agent's run; None without a model.
+        notes: The ids of the notes that the answer cites.
     """
 
     __slots__ = ("mode", "notes", "result")
@@ -48,7 +48,7 @@ class MaintainerAnswer(str):
         result: AgentResult | None = None,
         notes: tuple[str, ...] = (),
     ) -> Self:
-        """Make an answer; see the class."""
+        """Create an answer; see the class."""
         made = super().__new__(cls, text)
         object.__setattr__(made, "mode", mode)
         object.__setattr__(made, "result", result)
@@ -56,14 +56,14 @@ class MaintainerAnswer(str):
         return made
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(f"an answer does not change; {name!r} cannot be set")
+        raise AttributeError(f"an answer is immutable; {name!r} cannot be set")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (str(self), self.mode, self.result, self.notes))
 
     @property
     def status(self) -> str:
-        """How the run ended, as `AgentResult.status`; or that no model was asked."""
+        """The `AgentResult.status` of the run, or `WITHOUT` without a model."""
         return WITHOUT if self.result is None else self.result.status
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,15 +91,15 @@ def question_packets(
     question: str,
 ) -> list[ContextPacket]:
     """
-    Gather what a question is asked with, besides what is known about it.
+    Collect the context of a question, apart from matching notes and memories.
 
     Args:
-        mode: What is to be done.
-        survey: What was counted; its parts by mode.
-        known: Notes and memory, for what has changed, and the tasks.
-        trail: What was looked at.
-        budget: How long to explore.
-        question: What was asked.
+        mode: The mode, which selects parts of the survey.
+        survey: The survey of the codebase.
+        known: Notes and memory, for conflicts and open tasks.
+        trail: The exploration so far.
+        budget: The limits of the exploration.
+        question: The question.
     """
     found: list[tuple[str, str, float]] = []
     if parts := PROMPTS["modes"][mode]["survey"]:
@@ -119,23 +119,23 @@ def question_packets(
 
 
 def conflict_text(found: tuple[RecordConflict, ...]) -> str:
-    """Return a list of what contradicts each other, and which side is right."""
+    """Return the conflicts as a list, each with the side that is right."""
     lines = [
         f"- {one.why} ({', '.join(one.ids)}); right: {one.right}" for one in found[:MOST_CONFLICTS]
     ]
     more = len(found) - len(lines)
     lines += [f"- and {more} more; `look_up` marks them"] if more > 0 else []
-    return "\n".join(("What is recorded and no longer holds, or stands twice:", *lines))
+    return "\n".join(("Records that no longer hold, or are duplicates:", *lines))
 
 
 def task_lines(known: CodebaseKnowledge) -> Iterator[str]:
-    """Yield the open tasks, and then the notes that ask for something, as a list."""
+    """Yield list items of the open tasks, then of the notes that require action."""
     graph = known.notes.tasks.graph()
     for task_id in graph.order:
-        standing = graph.standings[task_id]
-        if standing.state not in ("done", "cancelled"):
-            why = f": {standing.why}" if standing.why else ""
-            yield f"- task {task_id} {standing.metadata.title} [{standing.state}{why}]"
+        task = graph.states[task_id]
+        if task.state not in ("done", "cancelled"):
+            why = f": {task.why}" if task.why else ""
+            yield f"- task {task_id} {task.metadata.title} [{task.state}{why}]"
     for note in known.all_notes():
         if note.status is None and note.type in ("blocker", "action", "task_state"):
             place = f" ({note.source.partition('@')[0]})" if note.source else ""
@@ -145,7 +145,7 @@ def task_lines(known: CodebaseKnowledge) -> Iterator[str]:
 def answer_without_model(
     mode: Mode, survey: CodebaseSurvey, known: CodebaseKnowledge, question: str
 ) -> str:
-    """Return what can be said without a model, and what one would add."""
+    """Return the answer that is possible without a model, and what a model would add."""
     parts = [f"# {question}"]
     if mode == "plan":
         parts.append("## Open\n" + ("\n".join(task_lines(known)) or "Nothing is recorded yet."))

@@ -1,5 +1,5 @@
 """
-The refactoring assistant: a plan in notes, steps that are edited, checked, committed or undone.
+The refactoring assistant: a plan in notes, whose steps are edited, checked, committed or undone.
 
     assistant = RefactoringAssistant(maintainer, checks=["python -m pytest -q"], approvals=asks)
     assistant.plan("Split orders", [("Move pricing out", "…"), ("Drop the old module", "…")])
@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from foldline.agents.agent import Agent
-from foldline.agents.checkpoint import look_at
+from foldline.agents.checkpoint import read_workspace
 from foldline.agents.limits import AgentLimits
 from foldline.agents.maintainer.commands import CheckResult, Git, parse_checks, run_check
 from foldline.agents.maintainer.knowledge import KnowledgeRecord, knowledge_tools
@@ -40,7 +40,7 @@ PROMPTS: Final = read_tables("foldline.agents", "prompts.toml")["refactoring"]
 
 @frozen
 class StepOutcome:
-    """What became of a step: "done" with its ``commit``, or "undone" with the reason ``why``."""
+    """The outcome of a step: "done" with its ``commit``, or "undone" with the reason ``why``."""
 
     step: str
     title: str
@@ -51,18 +51,18 @@ class StepOutcome:
 
 class RefactoringAssistant:
     """
-    Carries out a plan step by step; every step is committed, or leaves nothing behind.
+    Carries out a plan step by step; every step is committed or completely undone.
 
     Args:
-        maintainer: Whose codebase, notes and model are used.
-        checks: Commands that must end with 0 after each step; they are run as you run them.
-        approvals: Who approves each edit; without it nothing is edited.
-        attempts: How often a step may fail its checks before it is undone.
-        seconds: What one check may take.
-        limits: The most that the model may spend on one attempt at a step.
+        maintainer: The maintainer whose codebase, notes and model are used.
+        checks: Commands that must exit with 0 after each step; they run unconfined.
+        approvals: Approves each edit; without it nothing is edited.
+        attempts: The number of failed checks after which a step is undone.
+        seconds: The timeout of one check.
+        limits: Limits on the spending of one attempt at a step.
 
     Raises:
-        InputError: There is no check, or one cannot be read.
+        InputError: There is no check, or one cannot be parsed.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class RefactoringAssistant:
         whole("attempts", attempts, 1)
         positive("seconds", seconds, 86_400)
         if isinstance(checks, str) or not checks:
-            hint = 'Give ["make test"].'
+            hint = 'Pass ["make test"].'
             raise InputError("a refactoring needs a check", field="checks", hint=hint)
         self._checks = parse_checks(checks)
         self._one = maintainer
@@ -92,10 +92,10 @@ class RefactoringAssistant:
 
     def plan(self, title: str, steps: Sequence[tuple[str, str]]) -> tuple[str, ...]:
         """
-        Write a plan down: a note, and a task for each step, which needs the one before.
+        Record a plan: a note, and a task for each step, which depends on the one before.
 
         Args:
-            title: What the refactoring is for.
+            title: The purpose of the refactoring.
             steps: Title and description of each, in order.
 
         Returns:
@@ -113,23 +113,23 @@ class RefactoringAssistant:
         return tuple(before)
 
     def progress(self) -> tuple[StepProgress, ...]:
-        """Return how far each step is that was ever begun."""
+        """Return the progress of every step that was started."""
         return self._log.all
 
     # --- carrying it out -------------------------------------------------------------------
 
     def run(self) -> Iterator[StepOutcome]:
         """
-        Carry out the steps that are ready, one after the other, until one is undone.
+        Carry out the steps that are ready, one after another, until one is undone.
 
-        Steps that a dead process left in the middle are undone first, and begun again.
+        Steps that a killed process left unfinished are undone first, and started again.
 
         Yields:
-            What became of each step.
+            The outcome of each step.
 
         Raises:
-            InputError: The codebase differs from its last commit, so that nobody could tell later
-                which changes are those of a step.
+            InputError: The codebase differs from its last commit, so that the changes of a step
+                could not be told apart later.
             ModelError: The model gives no answer; the step is undone.
         """
         self.recover()
@@ -140,13 +140,13 @@ class RefactoringAssistant:
                 return
 
     def recover(self) -> tuple[StepProgress, ...]:
-        """Undo the steps that a dead process left in the middle; return them as they were."""
+        """Undo the steps that a killed process left unfinished; return them as they were."""
         left = tuple(one for one in self._log.all if one.state in ("editing", "checking"))
         tasks = self._one.note_tool.notes.tasks
         for one in left:
-            # The commit may have been made by a process that died before it said so.
+            # A process may have made the commit and died before it logged that.
             head = self._git.head()
-            if one.state == "checking" and self._git.message(head).endswith(_mark(one.step)):
+            if one.state == "checking" and self._git.message(head).endswith(_trailer(one.step)):
                 self._log.add(one.step, "pass", commit=head)
                 tasks.finish(one.step, f"commit {head[:12]}")
             else:
@@ -163,7 +163,7 @@ class RefactoringAssistant:
         dirty = self._git.dirty()
         if dirty:
             why = f"{len(dirty)} files differ from the last commit, such as {dirty[0][:100]!r}"
-            raise InputError(why, hint="Commit them, or put them aside, first.")
+            raise InputError(why, hint="Commit or stash them first.")
         checkpoint = self._git.head()
         notes.tasks.start(note.id)
         self._log.add(note.id, "begin", checkpoint=checkpoint)
@@ -171,7 +171,7 @@ class RefactoringAssistant:
             why = self._work(note)
         except BaseException:
             self._undo(note.id)
-            notes.tasks.give_back(note.id, "it was broken off")
+            notes.tasks.give_back(note.id, "it was interrupted")
             raise
         if why:
             self._undo(note.id)
@@ -181,7 +181,7 @@ class RefactoringAssistant:
         return StepOutcome(note.id, note.title, "done", commit)
 
     def _work(self, note: Note) -> str:
-        """Edit and check until the checks pass; return why they do not, "" when they do."""
+        """Edit and check until the checks pass; return why they do not, "" if they do."""
         commands = ", ".join(f"`{' '.join(words)}`" for words in self._checks)
         answer = PROMPTS["task"].format(title=note.title, content=note.content, checks=commands)
         failed: CheckResult | None = None
@@ -195,11 +195,11 @@ class RefactoringAssistant:
                     return f"nothing was edited: {result.text[:300]}"
                 others = [path for path, now in self._now(files).items() if now != files[path]]
                 if others:
-                    return f"somebody else changed {', '.join(others[:5])} meanwhile"
+                    return f"another process changed {', '.join(others[:5])} meanwhile"
                 self._log.add(note.id, "check")
                 failed = self._check()
                 if failed is None:
-                    commit = self._git.commit(tuple(files), f"{note.title}\n\n{_mark(note.id)}")
+                    commit = self._git.commit(tuple(files), f"{note.title}\n\n{_trailer(note.id)}")
                     self._log.add(note.id, "pass", commit=commit)
                     return ""
                 message, now = failed.text[-1_000:], self._now(files)
@@ -208,27 +208,27 @@ class RefactoringAssistant:
         return "" if failed is None else f"{failed.command} failed: {failed.text[-300:]}"
 
     def _check(self) -> CheckResult | None:
-        """Run the checks; return the first that failed."""
+        """Run the checks; return the first that fails."""
         folder, seconds = self._one.root.path, self._seconds
         results = (run_check(words, folder, seconds) for words in self._checks)
         return next((result for result in results if not result.ok), None)
 
     def _undo(self, step: str) -> None:
         """
-        Put the files of a step back to where it began; what they were is kept as a patch.
+        Restore the files of a step to its start; the undone changes are kept as a patch.
 
-        A file that somebody else changed since the step did stays as it is.
+        A file that was changed by someone else after the step is left as it is.
         """
         progress = self._log.of(step)
         if progress.state == "done":
             return
-        now, all_ours = self._now(progress.files), progress.state == "checking"
-        ours = [path for path, made in progress.files.items() if all_ours or now.get(path) == made]
-        if ours:
-            patch = self._git.patch(progress.checkpoint, ours)
+        now, checking = self._now(progress.files), progress.state == "checking"
+        own = [path for path, made in progress.files.items() if checking or now.get(path) == made]
+        if own:
+            patch = self._git.patch(progress.checkpoint, own)
             if patch:
                 self._one.place.keep_undone(step, patch)
-            self._git.put_back(progress.checkpoint, ours)
+            self._git.put_back(progress.checkpoint, own)
         self._log.add(step, "undo")
 
     def _note_failure(self, note: Note, why: str) -> StepOutcome:
@@ -252,7 +252,7 @@ class RefactoringAssistant:
         return self._one.open_agent(name, self._tools(note.id), system, self._limits)
 
     def _tools(self, step: str) -> Iterator[Tool]:
-        # Git keeps what was; copies in the codebase would count as changes of it.
+        # Git has the old content; backups in the codebase would count as changes of it.
         workspace = Workspace(self._one.root.path, bounds=FileBounds(backups=0))
         yield file_tools(workspace)[0]
         yield self._one.terminal_tool.tool
@@ -260,32 +260,32 @@ class RefactoringAssistant:
         yield from knowledge_tools(self._one.knowledge, self._one.note_tool)
 
     def _before(self, step: str, path: str, text: str) -> None:
-        """Write down that a file is about to change, unless it could not be put back."""
+        """Log that a file is about to change; raise if it could not be restored."""
         progress = self._log.of(step)
         there = (self._one.root.path / path).exists() and path not in progress.files
         if self._git.ignores(path) or (there and not self._git.knows(progress.checkpoint, path)):
-            raise FoldlineError(f"{path} is not kept by git, and could not be put back.")
+            raise FoldlineError(f"{path} is not tracked by git, and could not be restored.")
         digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         self._log.add(step, "edit", path=path, hash=digest)
 
     def _now(self, paths: Iterable[str]) -> dict[str, str]:
-        """Return the hashes of files as they are now, "" for those that are not there."""
-        return dict(look_at(self._one.root, paths).files)
+        """Return the current hashes of files, "" for missing ones."""
+        return dict(read_workspace(self._one.root, paths).files)
 
 
-def _mark(step: str) -> str:
-    """Return the last line of the commit of a step."""
+def _trailer(step: str) -> str:
+    """Return the last line of the commit message of a step."""
     return f"Step {step}"
 
 
-# --- the tool that edits, only after a person saw the difference and said yes -----------------
+# --- the edit tool: a person approves each diff -----------------------------------------------
 
 LONGEST_DIFF: Final = 20_000
-"""A longer difference is refused: nobody reads it to its end, and nothing of it is left out."""
+"""The maximum length of a diff in characters; longer ones are refused, since none is abridged."""
 
 
 Before: TypeAlias = Callable[[str, str], None]
-"""Told the path of a file and what it will hold, before it does; raises where it must not."""
+"""Called with the path and the new content before a file changes; raises to prevent it."""
 
 
 def edit_tool(workspace: Workspace, approvals: Approvals | None, before: Before) -> Tool:
@@ -293,9 +293,9 @@ def edit_tool(workspace: Workspace, approvals: Approvals | None, before: Before)
     Return the tool edit.
 
     Args:
-        workspace: Where the files are.
-        approvals: Who is asked; without it the answer is no.
-        before: Told of each file before it changes.
+        workspace: The workspace with the files.
+        approvals: Approves each edit; without it every edit is refused.
+        before: Called before each file changes.
     """
 
     def act(given: dict[str, Any]) -> ToolOutput:
@@ -315,7 +315,7 @@ def _edit(
     if not now.ok and (old or now.code is not ErrorCode.NOT_FOUND):
         return now
     if now.ok and not old:
-        return ToolOutput.error(ErrorCode.ALREADY_EXISTS, f"{path} exists: name what to replace.")
+        return ToolOutput.error(ErrorCode.ALREADY_EXISTS, f"{path} exists: give old_string.")
     parts = workspace.root.parts(path)
     text, after = "", given["new_string"]
     if now.ok:
@@ -324,7 +324,7 @@ def _edit(
     name = "/".join(parts)
     request = _request(workspace, name, text, after, given["why"])
     if approvals is None:
-        return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, "Nobody is here who could approve it.")
+        return ToolOutput.error(ErrorCode.NEEDS_APPROVAL, "Nobody is available to approve this.")
     if why := approvals.approve(request):
         return ToolOutput.error(ErrorCode.DENIED, f"{name} was not changed. {why}")
     before(name, after)
@@ -335,12 +335,12 @@ def _edit(
 
 
 def _request(workspace: Workspace, name: str, old: str, new: str, why: str) -> ApprovalRequest:
-    # Lines end at \n alone, so that another separator is shown like any other character.
+    # Only \n ends a line, so that other separators are displayed like any other character.
     sides = (old.split("\n"), new.split("\n"), f"a/{name}", f"b/{name}")
     lines = difflib.unified_diff(*sides, lineterm="", n=2)
     diff = "\n".join(visible(line, len(line)) for line in lines)
     if len(diff) > LONGEST_DIFF:
-        why = f"{name}: the difference is too long to be shown to a person"
+        why = f"{name}: the diff is too long for a person to review"
         raise FoldlineError(f"{why} ({len(diff):,} characters).", hint="Edit it in smaller steps.")
     return ApprovalRequest(
         command=(("edit", name, old, new),),

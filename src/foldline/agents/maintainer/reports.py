@@ -1,4 +1,4 @@
-"""Figures and the report of a maintainer: as JSON values, as Markdown, and as a page."""
+"""Statistics and reports of a maintainer: as JSON values, as Markdown, and as an HTML page."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
     """
-    Return the figures of a maintainer.
+    Return the statistics of a maintainer.
 
-    ``activity`` and ``exploration`` are those of this process, ``conversation`` those of all days.
+    ``activity`` and ``exploration`` cover this process, ``conversation`` covers all days.
     """
     elapsed = datetime.now(UTC) - one.started
     watch, known, trail = one.watch, one.knowledge, one.watch.trail
@@ -54,7 +54,7 @@ def build_stats(one: CodebaseMaintainer) -> dict[str, Any]:
 
 
 def build_report(one: CodebaseMaintainer) -> dict[str, Any]:
-    """Return the figures with what is open, what does not hold any more, and the survey."""
+    """Return the statistics with open tasks, conflicts and the survey."""
     names, newest = ("id", "type", "title", "source"), one.knowledge.all_notes()[:200]
     notes = [{name: getattr(note, name) for name in names} for note in newest]
     return build_stats(one) | {
@@ -67,7 +67,7 @@ def build_report(one: CodebaseMaintainer) -> dict[str, Any]:
 
 def save_report(one: CodebaseMaintainer, report: dict[str, Any]) -> dict[str, Any]:
     """
-    Write a report as JSON and as a page, and return it with the names of both files.
+    Write a report as JSON and as an HTML page, and return it with the paths of both files.
 
     Raises:
         StoreError: They cannot be written.
@@ -84,7 +84,7 @@ def save_report(one: CodebaseMaintainer, report: dict[str, Any]) -> dict[str, An
 
 
 def _conversation(one: CodebaseMaintainer) -> dict[str, Any]:
-    """Return the figures of all days; nothing where no model ever answered."""
+    """Return the statistics of all days; empty if no model ever answered."""
     if one.opened is None:
         return {"messages": 0, "calls": {}, "compactions": 0}
     messages, receipts = one.opened.session.messages, one.opened.session.receipts
@@ -98,15 +98,15 @@ MOST: Final = 25
 
 def report_page(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
     """
-    Return the page.
+    Return a report as an HTML page.
 
     Args:
-        report: What `build_report` returned.
-        survey: The numbers that it was made with, from which the tables are drawn.
+        report: The result of `build_report`.
+        survey: The survey of the report, for the tables.
     """
     from markdown_it import MarkdownIt
 
-    # Headings, lists and tables only: whatever else a text holds stays text, and is escaped.
+    # Only headings, lists and tables are rendered; any other markup stays text and is escaped.
     markdown = MarkdownIt("zero").enable(["heading", "list", "table"])
     title = escape(visible(f"Maintenance of {report['session_info']['project']}"))
     page = files("foldline.agents.maintainer").joinpath("report.html").read_text("utf-8")
@@ -115,9 +115,9 @@ def report_page(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
 
 
 def report_text(report: Mapping[str, Any], survey: CodebaseSurvey) -> str:
-    """Return the page as Markdown; see `report_page`."""
-    info, talk = report["session_info"], report["conversation"]
-    figures = {name: talk[name] for name in ("messages", "compactions")}
+    """Return a report as Markdown; see `report_page`."""
+    info, conversation = report["session_info"], report["conversation"]
+    figures = {name: conversation[name] for name in ("messages", "compactions")}
     commands = report["activity"]["commands_executed"]
     figures = {"notes": report["notes"]["total_notes"], "commands": commands} | figures
     parts = [

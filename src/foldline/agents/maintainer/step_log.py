@@ -1,4 +1,4 @@
-"""The states of a step, and what leads from one to the next; nothing else does."""
+"""The transitions between the states of a step; no others exist."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MOVES: Final[Mapping[State, Mapping[Event, State]]] = {
     "undone": {"begin": "editing"},
 }
 """
-A step begins at a commit and is edited, an edit at a time; then it is checked. What fails is
-edited again or undone, what passes is committed and done. A process that dies leaves a step
-editing or checking, and the next one undoes it.
+A step starts at a commit, is edited one edit at a time, and is then checked. A failed step is
+edited again or undone; a passing step is committed and done. A killed process leaves a step
+editing or checking, and the next process undoes it.
 """
 
 
@@ -34,7 +34,7 @@ def next_state(state: State, event: Event) -> State:
     Return the state after an event.
 
     Raises:
-        InputError: The event does not happen in this state.
+        InputError: The event is not possible in this state.
     """
     after = MOVES[state].get(event)
     if after is None:
@@ -46,11 +46,11 @@ def next_state(state: State, event: Event) -> State:
 @frozen
 class StepProgress:
     """
-    How far a step is.
+    The progress of a step.
 
-    ``checkpoint`` is the commit that it began at, ``files`` those that it may have touched, with
-    the hash of what it made of them (they are logged before they are written), ``commit`` what it
-    became, ``failures`` how often its checks failed, ``last`` what they said last.
+    ``checkpoint`` is the commit it started at, ``files`` are the files it may have touched with
+    the hashes of their new content (logged before the write), ``commit`` is its own commit,
+    ``failures`` counts failed checks, ``last`` is the last output of a check.
     """
 
     step: str
@@ -66,7 +66,7 @@ class StepProgress:
         Return the progress after an event.
 
         Raises:
-            InputError: The event does not happen now.
+            InputError: The event is not possible in the current state.
         """
         now = replace(self, state=next_state(self.state, event))
         texts = {name: str(data.get(name, "")) for name in ("checkpoint", "told", "commit")}
@@ -88,7 +88,7 @@ class StepProgress:
 
 class StepLog:
     """
-    What happened to steps, in one file; a line that a dying process left half is passed over.
+    The events of steps, in one file; a line that a crash truncated is skipped.
 
     Args:
         path: The file.
@@ -98,7 +98,7 @@ class StepLog:
         self.path = path
         self._known: dict[str, StepProgress] = {}
 
-        hint = "Move it away, and keep it: it has what undoing an unfinished step needs."
+        hint = "Move it away, and keep it: it is needed to undo an unfinished step."
         for line in read_lines(self.path, "log", hint=hint):
             with suppress(*UNREADABLE):
                 value = json.loads(line)
@@ -106,20 +106,20 @@ class StepLog:
                 self._known[step] = self.of(step).after(value["event"], value["data"])
 
     def of(self, step: str) -> StepProgress:
-        """Return how far a step is."""
+        """Return the progress of a step."""
         return self._known.get(step, StepProgress(step))
 
     @property
     def all(self) -> tuple[StepProgress, ...]:
-        """Every step that was ever begun."""
+        """Return the progress of every step that was started."""
         return tuple(self._known.values())
 
     def add(self, step: str, event: Event, **data: Any) -> StepProgress:
         """
-        Write an event down, durably, and return the progress after it.
+        Log an event durably, and return the progress after it.
 
         Raises:
-            InputError: The event does not happen now; nothing is written.
+            InputError: The event is not possible in the current state; nothing is written.
             StoreError: It cannot be written.
         """
         after = self.of(step).after(event, data)

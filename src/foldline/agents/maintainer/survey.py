@@ -1,4 +1,4 @@
-"""Counting a codebase without a model: files, lines, hot spots, tests; and saying it in words."""
+"""Survey a codebase without a model (files, lines, hot spots, tests), and render the result."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from foldline.tools.terminal.refusal import visible
 from foldline.tools.terminal.terminal import Terminal
 
 TESTED: Final = 20
-"""Lines from which a code file is expected to have a test."""
+"""The number of lines above which a code file is expected to have a test."""
 
 UNTESTED: Final = 200
-"""Files without a test that are named."""
+"""The maximum number of untested files that are listed."""
 
 _FOLDERS: Final = frozenset(("test", "tests", "spec", "specs", "__tests__"))
 _NAMES: Final = re.compile(
@@ -38,8 +38,8 @@ class Layout:
     """
     Tests and code, in files and lines.
 
-    ``without`` are code files of some size that no test file is named for, the largest first. A
-    name is a hint and no proof: something else may test them.
+    ``without`` are code files of some size without a test file named after them, the largest
+    first. Names are only a hint: other tests may cover them.
     """
 
     test_files: int = 0
@@ -51,7 +51,7 @@ class Layout:
 
     @property
     def ratio(self) -> float:
-        """Lines of tests for each line of code."""
+        """The lines of tests per line of code."""
         return self.test_lines / self.code_lines if self.code_lines else 0.0
 
 
@@ -63,7 +63,7 @@ def is_test(path: str) -> bool:
 
 
 def measure_layout(sources: Iterable[measures.SurveyedFile]) -> Layout:
-    """Look at tests and code."""
+    """Measure tests and code."""
     code = [one for one in sources if measures.is_code(one.path)]
     tests = [one for one in code if is_test(one.path)]
     rest = [one for one in code if not is_test(one.path)]
@@ -94,10 +94,10 @@ MOST_MARKERS: Final = 1_000
 @frozen
 class SurveySettings:
     """
-    How much is looked at.
+    Limits of a survey.
 
-    ``files`` at most, of at most ``largest`` bytes each; the newest ``commits``; ``seconds`` for
-    the complexity of functions, 0 to leave it out.
+    At most ``files`` files of at most ``largest`` bytes each; the newest ``commits``; ``seconds``
+    for the complexity of functions, 0 to skip it.
 
     Raises:
         BudgetError: A number is out of range.
@@ -118,7 +118,7 @@ class SurveySettings:
 @frozen
 class Spot:
     """
-    A file where changes and size meet.
+    A file that is large and changes often.
 
     ``score`` is the number of commits that changed it times its lines, as a fraction of the
     largest such product here (change frequency x size: Tornhill, Your Code as a Crime Scene,
@@ -135,11 +135,11 @@ class Spot:
 @frozen
 class CodebaseSurvey:
     """
-    What was counted.
+    The result of a survey.
 
     ``languages`` are lines by language, ``folders`` files and lines by folder, ``sizes``
-    the lines and ``hashes`` the SHA-256 of each file by path. ``troubles`` says what could not be
-    looked at, and why.
+    the lines and ``hashes`` the SHA-256 of each file by path. ``troubles`` lists what could not
+    be read, and why.
     """
 
     root: str
@@ -170,21 +170,21 @@ def survey_codebase(
     path: str | os.PathLike[str], settings: SurveySettings | None = None
 ) -> CodebaseSurvey:
     """
-    Look at a codebase without a model.
+    Survey a codebase without a model.
 
     Args:
-        path: Its folder.
-        settings: How much is looked at.
+        path: The folder of the codebase.
+        settings: The limits of the survey.
 
     Raises:
-        StoreError: There is no such folder.
+        StoreError: The folder does not exist.
     """
     chosen, root = settings or SurveySettings(), Root(path)
     found = list(measures.read_files(root, chosen.files, chosen.largest))
     past = _read_history(root, chosen)
     spots = hot_spots(found, past)
     rank = {spot.path: number for number, spot in enumerate(spots)}
-    functions = measures.ComplexityReport(trouble="it was not asked for")
+    functions = measures.ComplexityReport(trouble="it was not requested")
     if chosen.seconds:
         ordered = sorted(found, key=lambda one: (is_test(one.path), rank.get(one.path, len(rank))))
         functions = measures.measure_complexity(ordered, chosen.seconds)
@@ -198,7 +198,7 @@ def survey_codebase(
     if functions.trouble:
         troubles.append(f"no complexity: {functions.trouble}")
     if functions.left:
-        troubles.append(f"the complexity of {functions.left:,} files, for want of time")
+        troubles.append(f"the complexity of {functions.left:,} files, due to the time limit")
     marks = [mark for one in found if not one.generated for mark in measures.find_markers(one)]
     sizes = {one.path: one.lines for one in found}
     return CodebaseSurvey(
@@ -262,7 +262,7 @@ def _languages(found: Sequence[measures.SurveyedFile]) -> dict[str, int]:
 
 
 def _folders(found: Sequence[measures.SurveyedFile], depth: int = 3) -> dict[str, tuple[int, int]]:
-    """Count files and lines by folder; what lies deeper counts for the folder above."""
+    """Count files and lines by folder; deeper folders count for the folder above."""
     count: dict[str, tuple[int, int]] = {}
     for one in found:
         name = "/".join(PurePosixPath(one.path).parts[:-1][:depth]) or "."
@@ -273,7 +273,7 @@ def _folders(found: Sequence[measures.SurveyedFile], depth: int = 3) -> dict[str
 
 # --- in words ------------------------------------------------------------------------------
 
-# In the order in which they are said.
+# In the order in which they are rendered.
 Part: TypeAlias = Literal["structure", "hot", "complexity", "markers", "tests", "troubles"]
 
 
@@ -281,12 +281,12 @@ def render_survey(
     found: CodebaseSurvey, parts: Sequence[Part] = get_args(Part), *, most: int = 12
 ) -> str:
     """
-    Say what a survey found.
+    Render a survey as Markdown.
 
     Args:
         found: The survey.
-        parts: Which parts of it.
-        most: Rows of each.
+        parts: The parts to include.
+        most: The maximum number of rows of each part.
     """
     texts = ("\n".join(PARTS[part](found, most)) for part in parts)
     return "\n\n".join(text for text in texts if text)
@@ -343,12 +343,12 @@ def _tests(found: CodebaseSurvey, most: int) -> Iterator[str]:
     yield f"## Tests\n{counts}: {lay.ratio:.2f} for each line of code."
     if lay.without:
         names = ", ".join(visible(path) for path in lay.without[:most])
-        yield f"No test is named for {len(lay.without):,} files, the largest: {names}."
+        yield f"{len(lay.without):,} files have no test named after them, the largest: {names}."
 
 
 def _troubles(found: CodebaseSurvey, _: int) -> Iterator[str]:
     if found.troubles:
-        yield "## Not looked at"
+        yield "## Not surveyed"
         yield from (f"- {visible(one)}" for one in found.troubles)
 
 

@@ -1,1 +1,1 @@
-"""The commands of ``foldline``: a file each, imported when it is called."""
+"""The commands of ``foldline``: one file each, imported when it runs."""

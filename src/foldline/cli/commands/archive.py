@@ -1,4 +1,4 @@
-"""``foldline archive``: whole archives, copied to another place or read through."""
+"""``foldline archive``: copy and check whole archives."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from foldline.stores.transfer import check_sessions, copy_sessions
 KEY_BYTES: Final = 32
 
 KEY_MOST: Final = 1_000
-"""No key is longer, in characters."""
+"""Maximum length of a key, in characters."""
 
 EPILOG = """\b
 Examples:
@@ -32,8 +32,8 @@ Examples:
   foldline archive copy postgresql://agents@db.example/agents backup.db
 
 \b
-An archive is a SQLite file, or a PostgreSQL database named by its URL. A password is better
-given in PGPASSWORD or ~/.pgpass than in the URL, which other users of the machine can see.
+An archive is a SQLite file, or a PostgreSQL database named by its URL. Pass a password
+in PGPASSWORD or ~/.pgpass: other users of the machine can see the URL.
 """
 
 
@@ -48,7 +48,7 @@ def command() -> None:
 @click.option(
     "--key-file",
     type=click.File(),
-    help="Encrypt DST with the key in this file, not with that of SRC.",
+    help="Encrypt DST with the key in this file instead of the key of SRC.",
 )
 @click.option("--plain", is_flag=True, help="Leave DST without encryption.")
 @options.output
@@ -58,11 +58,11 @@ def copy(
     """
     Copy every session of the archive SRC to the archive DST.
 
-    What is there already stays, and an interrupted copy goes on where it ended. Handles,
-    receipts and compactions come along: every one is recalled from DST as from SRC.
+    Existing sessions in DST stay, and an interrupted copy resumes where it stopped. Handles,
+    receipts and compactions are copied too: recall works from DST as from SRC.
 
-    FOLDLINE_ARCHIVE_KEY holds the key of SRC, where that is encrypted; DST, where it is new, is
-    encrypted with the same key, or with that in --key-file.
+    FOLDLINE_ARCHIVE_KEY holds the key of SRC if it is encrypted. A new DST is
+    encrypted with the same key, or with the one in --key-file.
     """
     both = [place if is_url(place) else str(Path(place).absolute()) for place in (source, target)]
     if both[0] == both[1]:
@@ -89,14 +89,14 @@ def make_key(output: Output) -> None:
     """
     Print a new random key.
 
-    Keep it where only those read it who may read the archive, in FOLDLINE_ARCHIVE_KEY or a file:
-    without it nothing of an archive that is encrypted with it can be read again.
+    Keep it in FOLDLINE_ARCHIVE_KEY or a file, readable only by those who may read the archive:
+    without it, nothing in an archive encrypted with it can be read again.
     """
     key = secrets.token_urlsafe(KEY_BYTES)
     output.result("archive.key/1", {"key": key}, text=key)
 
 
-@command.command("check", short_help="Read everything, and report what is damaged.")
+@command.command("check", short_help="Read everything, and report damage.")
 @click.argument("place", metavar="[ARCHIVE]", required=False)
 @options.output
 @click.pass_context
@@ -104,7 +104,7 @@ def check(ctx: click.Context, /, place: str | None, output: Output) -> None:
     """
     Read every message and compaction of ARCHIVE and compare it with its hash.
 
-    Exits with 5 if something is damaged; the rest of the archive stays usable.
+    Exit with 5 if anything is damaged; the rest of the archive stays usable.
     """
     with closing(_open(place or str(stores.archive_file(None)))) as store:
         checks = tuple(check_sessions(store))

@@ -32,8 +32,8 @@ Examples:
   foldline bench --policy default --policy clear --limit 50 -o report
 
 \b
-Without FILE or DIR: the sessions that 'foldline scan' finds. Each is cut at three places;
-what stood before a cut is compacted, and what the agent used after it is looked for.
+Without FILE or DIR: the sessions that 'foldline scan' finds. Each is cut at three points;
+the history before a cut is compacted, then searched for what the agent used after it.
 Nothing is changed or sent.
 """
 
@@ -42,8 +42,8 @@ Nothing is changed or sent.
 @click.argument("places", metavar="[FILE|DIR]...", nargs=-1, type=click.Path(path_type=Path))
 @options.budgets
 @options.policies
-@options.number("--limit", IntegerType(1, 100_000), 20, "Most files to measure.")
-@options.number("--seconds", IntegerType(1, 86_400), 300, "Most seconds to spend.")
+@options.number("--limit", IntegerType(1, 100_000), 20, "Maximum number of files to measure.")
+@options.number("--seconds", IntegerType(1, 86_400), 300, "Time limit in seconds.")
 @options.priced_model
 @options.replay_window
 @click.option(
@@ -52,7 +52,7 @@ Nothing is changed or sent.
     "folder",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Write report.md there, with plots.",
+    help="Write report.md to this folder, with plots.",
 )
 @options.output
 def command(
@@ -68,7 +68,7 @@ def command(
     """
     Measure what compaction keeps, on your own sessions.
 
-    FILE is a transcript; of a DIR every transcript below it is taken.
+    FILE is a transcript; for a DIR, every transcript below it is measured.
     """
     info = _find_prices(model)
     config = load().config
@@ -77,7 +77,7 @@ def command(
     plan = MeasurementPlan(methods, {budget.text: budget.of for budget in budgets})
     replays = Replays(ladders, window.tokens if window else info.readable, config, model)
     if folder is not None and folder.exists() and not folder.is_dir():
-        raise OutputError(f"The report {folder} is no folder.", hint="Name a folder.")
+        raise OutputError(f"The report {folder} is not a folder.", hint="Name a folder.")
     run = MeasuringRun[RecordingResult]()
     files = sorted(run.find(places), key=lambda file: -file.changed)
     run.measure(files, lambda file: measure_file(file.path, plan, replays), output, **limits)
@@ -86,7 +86,7 @@ def command(
     run.note(output)
     small = sum(not one.observations for one in run.measured)
     if small:
-        output.note(f"{plural(small, 'session')} too small to say much.")
+        output.note(f"{plural(small, 'session')} too small to be meaningful.")
     sections = _sections(run.measured, plan, info, replays.window)
     if folder is not None:
         _write_report(folder, sections, run.measured, output)
@@ -109,7 +109,7 @@ def _sections(
 ) -> list[ReportSection]:
     seen = [observation for one in measured for observation in one.observations]
     scores = [one.score for one in seen]
-    assert info.prices is not None  # noqa: S101  # checked before anything was measured
+    assert info.prices is not None  # noqa: S101  # checked before the first measurement
     sections = (
         findings.retention(scores, plan.methods[0].name),
         findings.validity(seen),

@@ -15,10 +15,10 @@ from foldline.frozen import field, frozen
 from foldline.models.endpoint import split_url
 
 NAME: Final = "foldline"
-"""What the MCP server is called in the clients."""
+"""Name of the MCP server in the clients."""
 
 CHATGPT: Final = "https://chatgpt.com/backend-api/codex"
-"""Where Codex sends its requests when it is logged in with a subscription."""
+"""Address that Codex sends requests to when logged in with a subscription."""
 
 LOGIN_SECONDS: Final = 20.0
 
@@ -28,9 +28,9 @@ OPENCODE: Final = "OPENCODE_CONFIG_CONTENT"
 @frozen
 class ClientSetup:
     """
-    What a client is started with.
+    Environment and arguments that a client is started with.
 
-    ``env`` are variables that are set beside its own; ``arguments`` stand before those of the
+    ``env`` holds variables added to its own; ``arguments`` go before those of the
     user.
     """
 
@@ -44,11 +44,11 @@ class WrappedClient:
     A coding agent.
 
     Args:
-        program: What is run.
+        program: The program to run.
         package: Its name for ``npm install -g``.
-        providers: Addresses that its requests go to, by the name of the provider; each gets a
+        providers: Returns the addresses that its requests go to, by provider name; each gets a
             proxy of its own.
-        setup: Returns how it is started, for the addresses of the proxies, the command of the MCP
+        setup: Returns how to start it, given the addresses of the proxies, the command of the MCP
             server (empty for none), and the environment.
     """
 
@@ -60,15 +60,15 @@ class WrappedClient:
 
 def split_address(address: str) -> tuple[str, str]:
     """
-    Split the base address of a provider into the part that the proxy stands for, and the path.
+    Split the base address of a provider into the origin that the proxy replaces, and the path.
 
     Raises:
-        InputError: It is no address.
+        InputError: It is not an address.
     """
     read = split_url(address)
     if read is None or read.query or read.fragment or read.username is not None:
         raise InputError(
-            "The address of the provider is none",
+            "The address of the provider is not valid",
             hint="Give a URL such as https://host/v1, without user and query.",
         )
     return urlunsplit((read.scheme, read.netloc, "", "", "")), read.path.rstrip("/")
@@ -85,7 +85,7 @@ def _claude(bases: Mapping[str, str], mcp: Sequence[str], _: Mapping[str, str]) 
     arguments: tuple[str, ...] = ()
     if mcp:
         server = {"type": "stdio", "command": mcp[0], "args": list(mcp[1:])}
-        # With "=": the option would take the arguments behind it for further files.
+        # With "=": otherwise the option would take the arguments after it as further files.
         arguments = (f"--mcp-config={json.dumps({'mcpServers': {NAME: server}})}",)
     return ClientSetup({"ANTHROPIC_BASE_URL": bases["anthropic"]}, arguments)
 
@@ -94,7 +94,7 @@ def _claude(bases: Mapping[str, str], mcp: Sequence[str], _: Mapping[str, str]) 
 
 
 def _codex_providers(env: Mapping[str, str]) -> Mapping[str, str]:
-    """Ask Codex itself how it is logged in, rather than read its keys."""
+    """Return the providers of Codex; its login status comes from Codex, not from its keys."""
     if not (env.get("CODEX_API_KEY") or env.get("OPENAI_API_KEY")) and _has_subscription(env):
         return {"openai": CHATGPT}
     return {"openai": "https://api.openai.com/v1"}
@@ -102,7 +102,7 @@ def _codex_providers(env: Mapping[str, str]) -> Mapping[str, str]:
 
 def _has_subscription(env: Mapping[str, str]) -> bool:
     try:
-        status = subprocess.run(  # the program that is run next, found in the same way
+        status = subprocess.run(  # the program that is run next, found the same way
             ["codex", "login", "status"],  # noqa: S607
             env=dict(env),
             stdin=subprocess.DEVNULL,
@@ -140,12 +140,12 @@ def _opencode(bases: Mapping[str, str], mcp: Sequence[str], env: Mapping[str, st
     try:
         given = json.loads(env.get(OPENCODE) or "{}")
     except ValueError as error:
-        raise InputError(f"{OPENCODE} is no JSON: {error}") from error
+        raise InputError(f"{OPENCODE} is not JSON: {error}") from error
     return ClientSetup({OPENCODE: json.dumps(_merge(given, ours))})
 
 
 def _merge(given: Any, ours: Any) -> Any:
-    """Return what the user set with what we set in it."""
+    """Merge our settings into those of the user."""
     if not isinstance(given, dict) or not isinstance(ours, dict):
         return ours
     return given | {key: _merge(given.get(key), value) for key, value in ours.items()}
@@ -160,7 +160,7 @@ CLIENTS: Final = {
 
 def shell_commands(client: WrappedClient, upstreams: Mapping[str, str], mcp: Sequence[str]) -> str:
     """
-    Return the lines of a shell that do what `foldline wrap` does.
+    Return the shell commands that do what `foldline wrap` does.
 
     Args:
         client: The agent.

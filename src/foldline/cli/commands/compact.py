@@ -1,4 +1,4 @@
-"""``foldline compact``: bring a conversation within a budget."""
+"""``foldline compact``: compact a conversation to a budget."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ Examples:
   foldline compact session.jsonl --budget 8k --summarizer anthropic:claude-haiku-4-5
 
 \b
---budget is the most that the messages may take: tokens (8000, 8k) or a share of
-what they take now (25%). --window is the window of the model; then nothing happens
+--budget is the maximum size of the messages: tokens (8000, 8k) or a share of
+their current size (25%). --window is the window of the model; then nothing happens
 before it fills up, unless --force says so. One of the three must be given.
 """
 
 
 TRIES, GROWTH = 20, 1.1
-"""How often a larger budget is tried where one is too small, and by which factor it grows."""
+"""Number of larger budgets to try if one is too small, and the factor between them."""
 
 
 @frozen
 class CompactRequest:
-    """What the options of the command ask for; ``out`` is None for stdout."""
+    """The parsed options of the command; ``out`` is None for stdout."""
 
     file: str
     source_format: str | None
@@ -88,7 +88,7 @@ class CompactRequest:
     "target_format",
     metavar="FMT",
     type=options.FORMAT,
-    help="Write messages in this wire format; unless given, the kind of file that FILE is.",
+    help="Write messages in this wire format (default: the format of FILE).",
 )
 @options.number("--budget", BUDGET, None, "Tokens: 8000, 8k, or 25% of FILE.")
 @options.number("--window", WINDOW, None, "The window of the model: 200k.")
@@ -104,7 +104,7 @@ class CompactRequest:
 @click.option(
     "--pin", "pins", metavar="N|HANDLE", multiple=True, help="Pin this message (from 0, or -1)."
 )
-@click.option("--force", is_flag=True, help="Compact although it is not due.")
+@click.option("--force", is_flag=True, help="Compact even if it is not due.")
 @summarizer_options
 @options.conversation
 @options.model
@@ -113,15 +113,15 @@ class CompactRequest:
     "--receipt", metavar="FILE", type=click.Path(path_type=Path), help="Write the receipt as JSON."
 )
 @options.archive
-@click.option("--no-archive", is_flag=True, help="Do not keep what is removed for recall.")
+@click.option("--no-archive", is_flag=True, help="Do not archive removed content for recall.")
 @options.output
 def command(output: Output, **given: Any) -> None:
     """
-    Bring a conversation within a budget, and keep what is removed for recall.
+    Compact a conversation to a budget, and keep removed content for recall.
 
-    FILE is a transcript of an agent or provider messages as JSON; "-" is stdin. It is never
-    changed. The smaller conversation goes to stdout or OUT, in the format of FILE, and a receipt
-    for people to stderr.
+    FILE is an agent transcript, or provider messages as JSON; "-" is stdin. It is never
+    changed. The smaller conversation goes to stdout or OUT, in the format of FILE; a readable
+    receipt goes to stderr.
     """
     request = _read_options(**given)
     _check(request)
@@ -152,7 +152,7 @@ def _read_options(
         options.refuse("Give --budget or --window, not both.")
     if not (rest["budget"] or rest["window"] or rest["force"]):
         options.refuse(
-            "Say how small: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
+            "Give a target size: --budget 8k (tokens), --budget 25%, --window 200k, or --force."
         )
     changes, arguments = split_settings(settings)
     if changes and policy is not None:
@@ -168,7 +168,7 @@ def _read_options(
 
 
 def _check(request: CompactRequest) -> None:
-    """Refuse what cannot work before anything is read."""
+    """Check the options before anything is read."""
     for path, what in ((request.out, "output"), (request.receipt, "receipt")):
         if path is not None:
             check_output(path, request.file, what)
@@ -184,7 +184,7 @@ def _compact(request: CompactRequest, opened: Input, counter: TokenCounter) -> C
     Compact the conversation.
 
     Raises:
-        CannotFit: What must stay takes more than the budget.
+        CannotFit: The content that must stay exceeds the budget.
     """
     transcript = pin_messages(opened.transcript, request.pins, request.keep)
     budget, policy = _budget(request, transcript, counter), request.ladder
@@ -198,7 +198,7 @@ def _compact(request: CompactRequest, opened: Input, counter: TokenCounter) -> C
     receipt = result.receipt
     if receipt.status == "failed":
         raise CannotFit(
-            f"{opened.name} cannot be brought within the budget: {receipt.reason}.",
+            f"{opened.name} cannot be compacted to the budget: {receipt.reason}.",
             needed=_find_budget(transcript, counter, policy, receipt),
             budget=receipt.budget,
         )
@@ -208,7 +208,7 @@ def _compact(request: CompactRequest, opened: Input, counter: TokenCounter) -> C
 def _find_budget(
     transcript: Transcript, counter: TokenCounter, policy: Policy, receipt: Receipt
 ) -> int:
-    """Return a budget that does; what must stay may take more of a larger one, so it is tried."""
+    """Return a sufficient budget by trial: what must stay may take more of a larger one."""
     needed = receipt.needed or receipt.budget + 1
     for _ in range(TRIES):
         again = compact_transcript(transcript, counter, Budget.of_tokens(needed), policy).receipt
@@ -229,10 +229,10 @@ def _budget(request: CompactRequest, transcript: Transcript, counter: TokenCount
 
 
 def _encode(request: CompactRequest, opened: Input, result: Compaction[None]) -> bytes:
-    """Write the conversation, in the format of the file or in the one that was asked for."""
+    """Encode the conversation in the requested format, or in that of the file."""
     changed = result.receipt.status == "compacted"
     if request.target_format is not None:
-        # Damage that one provider forgives another one rejects.
+        # Damage that one provider tolerates may be rejected by another.
         messages = result.shown.messages
         repaired = apply(messages, repair(messages, request.target_format))
         wire = dialect(request.target_format).encode(result.shown.with_messages(repaired))
@@ -246,7 +246,7 @@ def _encode(request: CompactRequest, opened: Input, result: Compaction[None]) ->
 def _deliver(
     request: CompactRequest, done: CompactionResult, content: bytes, output: Output
 ) -> None:
-    """Write the result to where it was asked for, and report it."""
+    """Write the result to its destination, and report it."""
     if request.receipt is not None:
         receipt = json_text(done.receipt.to_dict()) + "\n"
         write_whole(request.receipt, receipt.encode(), request.file)

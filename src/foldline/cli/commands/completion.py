@@ -1,4 +1,4 @@
-"""``foldline completion``: the script that lets a shell complete commands, options and names."""
+"""``foldline completion``: a script for shell completion of commands, options and names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Examples:
 """
 
 VARIABLE = "_FOLDLINE_COMPLETE"
-"""Set by the script when it asks foldline what could come next."""
+"""Set by the script when it requests completions from foldline."""
 
 
 @click.command("completion", epilog=EPILOG)
@@ -25,13 +25,13 @@ VARIABLE = "_FOLDLINE_COMPLETE"
 @options.output
 def command(shell: str, output: Output) -> None:
     """
-    Print what makes a shell complete commands, options, formats and policies.
+    Print a script that makes a shell complete commands, options, formats and policies.
 
-    Put it where the shell reads it when it starts, and open a new one.
+    Save it where the shell reads it at startup, then open a new shell.
     """
     found = get_completion_class(shell)
     if found is None:
-        raise FoldlineError(f"This version of click completes nothing in {shell}.")
+        raise FoldlineError(f"This version of click has no completion for {shell}.")
     program = click.get_current_context().find_root()
     script = found(program.command, {}, program.info_name or "foldline", VARIABLE).source()
     output.result("completion/1", {"shell": shell, "script": script}, text=script)

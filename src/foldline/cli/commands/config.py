@@ -1,4 +1,4 @@
-"""``foldline config show``: every setting, its value, and where that comes from."""
+"""``foldline config show``: every setting, its value, and its source."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Examples:
   foldline config show --json
 
 \b
-The environment beats foldline.toml (or [tool.foldline] in pyproject.toml) of the project,
-that beats foldline.toml of the user, and that the defaults.
+Precedence: the environment, the project's foldline.toml (or [tool.foldline] in pyproject.toml),
+the user's foldline.toml, the defaults.
 """
 
 
 @click.command("config", epilog=EPILOG)
 @click.argument("action", metavar="[show]", type=click.Choice(("show",)), default="show")
-@click.option("--changed", is_flag=True, help="Only what is not the default.")
+@click.option("--changed", is_flag=True, help="Only settings that differ from the default.")
 @options.output
 def command(action: str, changed: bool, output: Output) -> None:  # noqa: ARG001  # there is but one
-    """Show every setting that holds in this folder, its value, and where that comes from."""
+    """Show every setting that applies in this folder, its value, and where it comes from."""
     settings = load()
     rows = [row for row in settings.rows() if not changed or row[2] != "default"]
     output.records(
@@ -35,12 +35,12 @@ def command(action: str, changed: bool, output: Output) -> None:  # noqa: ARG001
         {"settings": [{"key": k, "value": value, "origin": origin} for k, value, origin in rows]},
         ("setting", "*value", "*from"),
         [(key, _words(value), origin) for key, value, origin in rows],
-        empty="Every setting has its default.",
+        empty="Every setting has its default value.",
     )
 
 
 def _words(value: Any) -> str:
-    """Return a value as people read it."""
+    """Return a value as readable text."""
     if isinstance(value, bool):
         return str(value).lower()
     if value is None:

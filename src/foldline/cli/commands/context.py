@@ -28,7 +28,7 @@ from foldline.formats.files import read_bytes
 from foldline.frozen import field, frozen
 
 MOST_BYTES: Final = 2_000_000
-"""Bytes of a prompt or a list of queries."""
+"""Maximum size of a prompt or a list of queries, in bytes."""
 
 _STORE: Final = PlaceType(path_type=Path, exists=True, dir_okay=False)
 
@@ -37,25 +37,25 @@ input_options = options.together(
                  metavar="DIR", help="A folder of notes."),
     click.option("--kb", type=_STORE, metavar="FILE|URL", help="A knowledge base."),
     click.option("--memory", type=_STORE, metavar="FILE|URL", help="A memory."),
-    click.option("--user", metavar="NAME", default="default", help="Whose memories (default)."),
+    click.option("--user", metavar="NAME", default="default", help="Owner of memories (default)."),
     click.option("--file", "paths", multiple=True, metavar="PATH",
                  type=click.Path(path_type=Path, exists=True),
                  help="A text file, or a folder of them; may be given several times."),
     click.option("--history", metavar="FILE", help="A conversation in any format; - is stdin."),
     click.option("--system", metavar="FILE", help="Role and rules; - is stdin."),
     click.option("--budget", type=IntegerType(1), metavar="N",
-                 help="Most tokens that the context may take (3000)."),
+                 help="Maximum tokens of the context (3000)."),
 )  # fmt: skip
-"""The options that say what a context is built from."""
+"""The options that name the sources of a context."""
 
 
 INPUTS: Final = ("notes", "kb", "memory", "user", "paths", "history", "system")
-"""What those of them are called that say where to look."""
+"""Names of those options that name a place to search."""
 
 
 @frozen
 class ContextInputs:
-    """What there is to build from."""
+    """The sources that a context is built from."""
 
     sources: tuple[ContextSource, ...]
     history: tuple[Any, ...] = field(repr=False)
@@ -65,18 +65,18 @@ class ContextInputs:
 @contextmanager
 def open_inputs(settings: dict[str, Any], output: Output) -> Iterator[ContextInputs]:
     """
-    Open what the options of `input_options` name, and close it afterwards.
+    Open the sources that the options of `input_options` name, and close them afterwards.
 
     Args:
-        settings: The options; they are taken out.
-        output: Warns of what could not be read.
+        settings: The options; those used are removed.
+        output: Receives warnings about unreadable sources.
     """
     folder, kb, memory, user, paths, history, system = map(settings.pop, INPUTS)
     if history == system == "-":
         raise click.UsageError("Only one of --history and --system can be stdin.")
     with ExitStack() as stack:
         sources = list[ContextSource]()
-        # Imported where they are named: each of them loads a store.
+        # Imported only when named: each of them loads a store.
         if folder is not None:
             from foldline.notes import Notes
 
@@ -103,14 +103,14 @@ def open_inputs(settings: dict[str, Any], output: Output) -> Iterator[ContextInp
 def _conversation(file: str, output: Output) -> tuple[Any, ...]:
     from foldline.cli.reading import open_input
 
-    there = open_input(file, None, None, output)
-    output.warn(there.warnings)
-    return tuple(there.transcript.messages)
+    opened = open_input(file, None, None, output)
+    output.warn(opened.warnings)
+    return tuple(opened.transcript.messages)
 
 
 def read_text(file: str) -> str:
     """
-    Read a text of a moderate size from a file or from stdin.
+    Read a text from a file or from stdin.
 
     Raises:
         InputError: It cannot be read, or is too large.
@@ -124,11 +124,11 @@ def build_config(settings: dict[str, str], **fixed: Any) -> ContextConfig:
     Return a configuration.
 
     Args:
-        settings: Values by name, as people write them.
-        **fixed: Values that are read already; None leaves the default.
+        settings: Values by name, as text.
+        **fixed: Parsed values; None leaves the default.
 
     Raises:
-        BudgetError: There is no such setting, or the value makes no sense.
+        BudgetError: There is no such setting, or the value is invalid.
     """
     default: Any = ContextConfig()
     values = {name: value for name, value in fixed.items() if value is not None}
@@ -139,7 +139,7 @@ def build_config(settings: dict[str, str], **fixed: Any) -> ContextConfig:
 
 
 def _read(text: str, kind: Any) -> Any:
-    """Read a value as its default is; what it cannot be stays text, for the check to refuse."""
+    """Parse a value as the type of its default; keep text that does not parse for validation."""
     if kind is bool:
         return {"true": True, "false": False}.get(text.lower(), text)
     try:
@@ -156,23 +156,23 @@ Examples:
 """
 
 
-@click.command("build", epilog=BUILD_EPILOG, short_help="Build the context for one question.")
-@click.option("--query", required=True, metavar="TEXT", help="What is asked.")
+@click.command("build", epilog=BUILD_EPILOG, short_help="Build the context for one query.")
+@click.option("--query", required=True, metavar="TEXT", help="The question.")
 @input_options
 @click.option("--lang", type=click.Choice(("auto", "en", "zh")), help="Language of the headings.")
 @click.option("--form", type=click.Choice(("brackets", "xml")), help="Notation of the sections.")
 @click.option(
-    "--order", type=click.Choice(("standard", "cache")), help="What comes first (standard)."
+    "--order", type=click.Choice(("standard", "cache")), help="Order of the sections (standard)."
 )
-@click.option("--explain", is_flag=True, help="Explain on stderr where each packet went, and why.")
+@click.option("--explain", is_flag=True, help="Report on stderr where each packet went, and why.")
 @options.output
 def build(
     query: str, budget: int | None, lang: str | None, explain: bool, output: Output, **rest: Any
 ) -> None:
     """
-    Build the context for one question: gather, select, structure, compress, judge.
+    Build the context for one query: gather, select, structure, compress, evaluate.
 
-    The context goes to stdout, its figures and the advice to stderr.
+    The context goes to stdout, its metrics and advice to stderr.
     """
     form, order = rest.pop("form"), rest.pop("order")
     config = build_config({}, max_tokens=budget, language=lang, form=form, order=order)
@@ -215,9 +215,9 @@ def _report(context: Context, explain: bool, output: Output) -> None:
 
 
 COMPARE_EPILOG = """\b
-FILE has one question a line: plain text, or JSON such as
+FILE has one query per line: plain text, or JSON such as
   {"query": "Which port?", "facts": ["8443"]}
-where facts are words that a good context holds; they make the recall.
+where facts are words that a good context contains; recall is measured over them.
 
 \b
 Examples:
@@ -227,14 +227,14 @@ Examples:
 
 
 @click.command(
-    "compare", epilog=COMPARE_EPILOG, short_help="Compare two configurations over questions."
+    "compare", epilog=COMPARE_EPILOG, short_help="Compare two configurations over queries."
 )
 @click.argument("file", metavar="FILE")
 @input_options
 @click.option("--base", multiple=True, metavar="KEY=VALUE", help="A setting of the first one.")
 @click.option(
     "--with", "changed", multiple=True, required=True, metavar="KEY=VALUE",
-    help="A setting of the second one; it has those of the first besides.",
+    help="A setting of the second configuration, on top of those of the first.",
 )  # fmt: skip
 @options.output
 def compare(
@@ -245,7 +245,7 @@ def compare(
     output: Output,
     **rest: Any,
 ) -> None:
-    """Build the context of every question under two configurations, and show what differs."""
+    """Build the context of every query with two configurations, and show the differences."""
     first = _pairs(base)
     second = {**first, **_pairs(changed)}
     configs = [build_config(pairs, max_tokens=budget) for pairs in (first, second)]
@@ -260,14 +260,14 @@ def compare(
     value = {"cases": result.cases, "names": names, "rows": rows}
     output.result("comparison/1", value, text=result.table())
     if any(result.failed):
-        output.note(f"Not built, what is mandatory does not fit: {result.failed}.")
+        output.note(f"Not built because mandatory content does not fit: {result.failed}.")
 
 
 def _pairs(settings: Iterable[str]) -> dict[str, str]:
     pairs = [setting.partition("=") for setting in settings]
     for name, equals, _ in pairs:
         if not equals:
-            raise click.UsageError(f"{name!r} is no setting; write KEY=VALUE.")
+            raise click.UsageError(f"{name!r} is not a setting; write KEY=VALUE.")
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
@@ -283,21 +283,21 @@ def _cases(text: str, history: tuple[Any, ...], instructions: str | None) -> lis
                 query, facts = value["query"], value.get("facts", [])
             except (ValueError, KeyError, RecursionError) as error:
                 raise InputError(
-                    f"Line {number} is no question", hint='Write {"query": "…"} or plain text.'
+                    f"Line {number} is not a query", hint='Write {"query": "…"} or plain text.'
                 ) from error
         if not isinstance(query, str) or not all(isinstance(fact, str) for fact in facts):
-            raise InputError(f"Line {number}: the query and its facts are texts")
+            raise InputError(f"Line {number}: the query and its facts must be strings")
         cases.append(Case(query, history, instructions, facts=tuple(facts)))
     return cases
 
 
-@click.command("lint", short_help="Find what makes a system prompt brittle or vague.")
+@click.command("lint", short_help="Find brittle or vague parts of a system prompt.")
 @click.argument("file", metavar="FILE")
 @click.option("--strict", is_flag=True, help="Exit with 3 if there is a warning.")
 @options.output
 def lint(file: str, strict: bool, output: Output) -> int:
     """
-    Find programs in prose, empty wishes, rules given twice, and contradictions.
+    Find programs in prose, vague instructions, duplicate rules, and contradictions.
 
     FILE is a system prompt in English or Chinese; "-" is stdin.
     """
@@ -329,4 +329,4 @@ Examples:
 
 @click.group("context", cls=NamingGroup, epilog=EPILOG, commands=[build, lint, compare])
 def command() -> None:
-    """Build what a model sees for one question, judge a prompt, compare two ways to build."""
+    """Build the context for one query, lint a prompt, or compare two configurations."""

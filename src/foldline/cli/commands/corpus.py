@@ -1,4 +1,4 @@
-"""``foldline corpus``: statistics, compaction, retention and a search over many sessions."""
+"""``foldline corpus``: statistics, compaction, retention and search over many sessions."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Examples:
   foldline corpus search out/index "connection refused"
 
 \b
-PATTERN is a file, a folder or a pattern, here or in a store (s3://, gs://, https://).
-OUT gets parts/*.parquet, a row for every conversation, and manifest.json. Run the same command
-again to go on after an interruption. Nothing that is read is changed or sent.
+PATTERN is a file, a folder or a pattern, local or in a store (s3://, gs://, https://).
+OUT gets parts/*.parquet, with a row per conversation, and manifest.json. Run the same command
+again to resume after an interruption. Input files are never changed or sent.
 """
 MOST_FAILURES = 5
-"""Failures that are named; the tables have them all."""
+"""Maximum number of failures listed; the tables have them all."""
 
 
 @click.group("corpus", epilog=EPILOG)
@@ -52,7 +52,7 @@ _run_options = options.together(
     options.number("--workers", IntegerType(1, 1_024), None, "Worker processes."),
     options.output,
 )
-"""What all runs take."""
+"""Options that all runs take."""
 
 
 @command.command("scan", short_help="Count messages, calls and tokens.")
@@ -79,7 +79,7 @@ def scan(model: str | None, output: Output, **rest: Any) -> None:
 def compact(
     budget: Amount | None, window: Amount | None, policy: str | None, output: Output, **rest: Any
 ) -> None:
-    """Bring every conversation within a budget, with its receipt; no model is asked."""
+    """Compact every conversation to a budget, with its receipt; no model is called."""
     if (budget is None) == (window is None):
         options.refuse("Give --budget or --window.")
     size = None if budget is None else _share(budget)
@@ -97,7 +97,7 @@ def compact(
 def measure(
     budgets: tuple[Amount, ...], policies: tuple[str, ...], model: str, output: Output, **rest: Any
 ) -> None:
-    """Measure what compaction keeps of every session, and what replaying it would cost."""
+    """Measure what compaction keeps of every session, and the cost of replaying it."""
     sizes, span = tuple(map(_share, budgets)), _tokens(rest.pop("window"))
     _run(MeasureRetention(sizes, policies, model, span, load().config), output, rest)
 
@@ -112,10 +112,12 @@ def index(output: Output, **rest: Any) -> None:
 @command.command("search", short_help="Search an index.")
 @click.argument("out", metavar="OUT")
 @click.argument("query", metavar="QUERY...", nargs=-1, required=True)
-@click.option("-k", "most", type=click.IntRange(1, 1_000), default=10, help="Most matches (10).")
+@click.option(
+    "-k", "most", type=click.IntRange(1, 1_000), default=10, help="Maximum matches (10)."
+)
 @options.output
 def find(out: str, query: tuple[str, ...], most: int, output: Output) -> None:
-    """Find conversations by their words in OUT, which 'foldline corpus index' has written."""
+    """Find conversations by their words in OUT, an index written by 'foldline corpus index'."""
     found = search(out, " ".join(query), most)
     rows = []
     for one in found:
@@ -131,7 +133,7 @@ def _tokens(window: Amount | None) -> int | None:
 
 
 def _share(amount: Amount) -> float:
-    """Return what an operation takes: tokens, or a share below 1."""
+    """Return an amount as operations take it: tokens, or a share below 1."""
     return min(amount.share, 0.999_999) or float(amount.tokens)
 
 
@@ -152,7 +154,7 @@ def _run(operation: Operation, output: Output, rest: dict[str, Any]) -> None:
 
 
 def _readable(totals: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """Yield sums; those of fractions as means."""
+    """Yield sums, and means for fractions."""
     for name, value in totals.items():
         before, _, last = name.rpartition("/")
         mean = before.startswith("retention/") and last != "count"
@@ -161,7 +163,7 @@ def _readable(totals: Mapping[str, float]) -> Iterator[tuple[str, float]]:
 
 @contextmanager
 def _progress(output: Output) -> Iterator[Progress | None]:
-    """Show how much is done, on a terminal."""
+    """Show progress, on a terminal only."""
     if not output.is_live:
         yield None
         return
@@ -173,7 +175,7 @@ def _progress(output: Output) -> Iterator[Progress | None]:
 
 
 def _report(report: CorpusReport, output: Output) -> None:
-    earlier = f", {report.resumed:,} of them done before" if report.resumed else ""
+    earlier = f", {report.resumed:,} of them done earlier" if report.resumed else ""
     parts = f"{plural(report.parts, 'part')}{earlier}"
     output.note(f"{plural(report.sessions, 'session')} in {parts}: {report.out}")
     for path, offset, why in report.failures[:MOST_FAILURES]:

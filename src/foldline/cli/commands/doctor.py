@@ -50,12 +50,12 @@ INTEGRATIONS: Final = (
     ("openai", "openai", "loop", "sending"),
     ("anthropic", "anthropic", "loop", "sending"),
 )
-"""Extra, package, module of ours, and what it offers."""
+"""Extra, package, our module, and what it provides."""
 
 
 @frozen
 class Check:
-    """One thing that was looked at: what it is, how it is, and in words."""
+    """The result of one check: its name, its state, and a description."""
 
     name: str
     health: Health
@@ -104,7 +104,7 @@ def _packages() -> Iterator[Check]:
 
 
 def _integrations() -> Iterator[Check]:
-    """Import each adapter as a program would: the one proof that it works with what is here."""
+    """Import each adapter as a program would: only this proves that it works here."""
     for extra, package, module, offers in INTEGRATIONS:
         name = f"for {extra}"
         try:
@@ -141,7 +141,7 @@ def _models() -> Check:
         return Check("models", "problem", f"{error} ({VARIABLE})")
     found = sorted(key for key, is_set in known.keys().items() if is_set)
     words = f"{plural(known.size, 'model')} known; " + (
-        f"keys: {', '.join(found)}" if found else "no key is set, which only a summarizer needs"
+        f"keys: {', '.join(found)}" if found else "no key is set; only a summarizer needs one"
     )
     return Check("models", "ok", words)
 
@@ -175,7 +175,7 @@ def _terminal() -> Check:
 
 
 def _sandbox() -> Check:
-    """Report what would confine the terminal of an agent; each way is tried."""
+    """Report which sandbox confines an agent's terminal; each is tried."""
     from foldline.tools.terminal.sandbox import INSTALL, try_confinement
 
     best = try_confinement("bubblewrap")

@@ -1,4 +1,4 @@
-"""``foldline formats``: what is read and written."""
+"""``foldline formats``: the formats that are read and written."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def command(output: Output) -> None:
     """
     List the wire formats and the kinds of transcript files that are read and written.
 
-    Every file is recognised by its content; --from names a format where it is not. A compacted
-    file is written in its own format, or with --to as messages in one of the wire formats.
+    Files are recognised by their content; otherwise --from names the format. A compacted
+    file is written in its own format, or with --to as messages in a wire format.
     """
     from foldline.formats.files import FILE_FORMATS, UNREADABLE
     from foldline.formats.registry import DIALECTS
@@ -38,7 +38,9 @@ def command(output: Output) -> None:
     for heading, rows in sections.items():
         console().print(table(heading, "*what it is", rows=rows))
         console().print()
-    output.note("All but the last are read and written, gzip is read. --to takes wire formats.")
+    output.note(
+        "All but the last kind are read and written, gzip is read. --to takes wire formats."
+    )
 
 
 def _rows(names: list[tuple[str, str]], *, to: bool) -> list[dict[str, Any]]:

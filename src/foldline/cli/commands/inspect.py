@@ -28,10 +28,10 @@ from foldline.inspector.trace import SessionEntry, SessionTrace
 from foldline.settings import load
 
 MAGIC: Final = b"SQLite format 3\0"
-"""What an archive begins with."""
+"""First bytes of an archive."""
 
 MOST: Final = 2_000
-"""Sessions that are listed: those that were changed last."""
+"""Maximum number of sessions listed, the most recently changed first."""
 
 _HANDLE: Final = re.compile(r"[0-9a-fA-F]{6,32}(?:\.\d{1,6})?")
 
@@ -44,14 +44,14 @@ Examples:
   foldline inspect session.jsonl -o report.html
 
 \b
-Without an argument: the sessions of the agents on this machine, and the archive.
-The page is on this machine only, behind the link that is printed. Ctrl-C ends it.
+Without an argument: the agent sessions on this machine, and the archive.
+The page is served on this machine only, at the printed link. Ctrl-C stops it.
 """
 
 
 @frozen
 class Target:
-    """Where to begin: ``path`` is a file, a folder or an archive, ``handle`` of what it holds."""
+    """What to inspect: ``path`` is a file, folder or archive; ``handle`` names content in it."""
 
     kind: Literal["machine", "folder", "file", "archive"]
     path: Path
@@ -65,7 +65,7 @@ class Target:
 @options.conversation
 @options.model
 @options.output_file("Write one self-contained HTML file instead; '-' is stdout.")
-@click.option("--session", metavar="NAME", help="Which session of an archive to write.")
+@click.option("--session", metavar="NAME", help="Session of an archive to write.")
 @options.number("--port", click.IntRange(0, 65_535), 0, "Port of the page (any free one).")
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @options.archive
@@ -83,9 +83,9 @@ def command(
     output: Output,
 ) -> None:
     """
-    See in a browser what a model saw, what it no longer sees, why, and what that cost.
+    Show in a browser what a model saw, what it no longer sees, why, and the cost.
 
-    Takes a transcript, a folder, an archive, or a handle that the archive knows.
+    Takes a transcript, a folder, an archive, or a handle in the archive.
     """
     config = load().config
     archive = stores.archive_file(archive_path)
@@ -106,10 +106,10 @@ def command(
 
 def _find_target(what: str | None, archive: Path, format: str) -> Target:  # noqa: A002  # as the option
     """
-    Find out what was named.
+    Resolve the argument.
 
     Raises:
-        InputError: There is nothing of this name.
+        InputError: Nothing has this name.
     """
     if what is None:
         return Target("machine", archive)
@@ -122,8 +122,7 @@ def _find_target(what: str | None, archive: Path, format: str) -> Target:  # noq
         return Target("archive", archive, handle=what)
     raise InputError(
         f"There is no file, folder or archive {what}",
-        hint="Name one, or a handle that the archive knows; without a name, all sessions are "
-        "listed.",
+        hint="Name one, or a handle in the archive; without a name, all sessions are listed.",
     )
 
 
@@ -134,7 +133,7 @@ def _is_archive(path: Path) -> bool:
 
 
 def _list_sessions(target: Target, archive: Path) -> Iterator[SessionEntry]:
-    """List the sessions that can be looked at; those that cannot be listed are left out."""
+    """List the sessions that can be read, and leave out the others."""
     if target.kind == "archive":
         yield from archive_entries(target.path)
         return
@@ -177,14 +176,14 @@ def _archive_trace(
     target: Target, config: Config, model: str, session: str | None
 ) -> SessionTrace:
     """
-    Read the one session of an archive that is to be written.
+    Read the session of an archive that a report is written for.
 
     Raises:
-        InputError: More than one may be meant.
+        InputError: The session is ambiguous.
     """
     if target.kind != "archive":
         raise InputError(
-            "A report is of one session", hint="Name its file, or an archive with --session NAME."
+            "A report shows one session", hint="Name its file, or an archive with --session NAME."
         )
     if session is None and target.handle:
         session, _ = _find_message(target)
@@ -218,10 +217,10 @@ def _serve(
     output: Output,
 ) -> None:
     """
-    Serve the pages until Ctrl-C.
+    Serve the pages until Ctrl-C is pressed.
 
     Raises:
-        MissingExtra: What serves pages is not installed.
+        MissingExtra: The web server is not installed.
     """
     try:
         from foldline.inspector.web import Access, listen, serve
@@ -237,14 +236,14 @@ def _serve(
         write_json("inspect/1", {"link": link})
     else:
         click.echo(link)
-        output.note("Open this link; only this machine can. Ctrl-C ends it.")
+        output.note("Open this link; only this machine can. Ctrl-C stops the server.")
     if opens:
         webbrowser.open(link)
     serve(InspectorSite(cache, survey, access.token), access, place)
 
 
 def _first_page(cache: SessionCache, target: Target) -> str:
-    """Return the page to begin with: the one session that was named, or the table of all."""
+    """Return the start page: the named session, or the table of all sessions."""
     found = cache.sessions()
     if target.kind == "file":
         return f"/s/{found[0].key}"
@@ -257,14 +256,14 @@ def _first_page(cache: SessionCache, target: Target) -> str:
 
 def _find_message(target: Target) -> tuple[str, str]:
     """
-    Return the session that has a message under a handle, and the id of the message.
+    Return the session whose message has a handle, and the id of the message.
 
     Raises:
-        RecallError: None has.
+        RecallError: No message has it.
     """
     prefix = target.handle.partition(".")[0].lower()
     with Archive.open(target.path) as archive:
-        archive.recall(target.handle)  # raises where it names nothing
+        archive.recall(target.handle)  # raises if it names nothing
         for info in archive.sessions():
             for message in archive.messages(info.head.name):
                 if message.id.startswith(prefix):

@@ -1,4 +1,4 @@
-"""``foldline kb``: documents, and what is found in them."""
+"""``foldline kb``: add and search documents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Examples:
   foldline kb rm docs/old.md
 
 \b
-Nothing is sent anywhere. Documents that have not changed are left as they are.
+Nothing is sent anywhere. Unchanged documents are skipped.
 """
 
 
@@ -44,7 +44,7 @@ _namespace = partial(click.option, "--namespace", metavar="NAME")
 @_file
 @_namespace(default="default", show_default=True)
 def command(file: Path | str | None, namespace: str) -> None:  # its subcommands take them
-    """Put documents into a store, and find what they say."""
+    """Add documents to a store, and search them."""
 
 
 def _place(file: Path | str | None) -> Path | str:
@@ -64,7 +64,7 @@ def _open(file: Path | str | None, namespace: str) -> Knowledge:
 
 _target_options = options.together(_file, _namespace(callback=options.or_before))
 _on_knowledge = options.on_store(_target_options, ("file", "namespace"), _open)
-"""Gives a command the knowledge, and its output."""
+"""Pass a command the open store, and its output."""
 
 
 @command.command("add", short_help="Add files and folders.")
@@ -84,7 +84,7 @@ def add(
     """
     Add files, or all text files of folders; "-" is stdin, which needs --name.
 
-    What has changed is replaced, what has not is left, and what is gone from a folder is removed.
+    Changed files are replaced, unchanged ones skipped, and files deleted from a folder removed.
     """
     if name and len(paths) > 1:
         options.refuse("--name is for one file.")
@@ -140,10 +140,10 @@ def _as_json(report: IngestReport) -> dict[str, Any]:
     }
 
 
-@command.command("search", short_help="Find what documents say.")
+@command.command("search", short_help="Search the documents.")
 @click.argument("query")
 @options.number("--limit", IntegerType(1, 200), 5)
-@options.fraction("--min-strength", THRESHOLD, "Strength from which a passage is evidence.")
+@options.fraction("--min-strength", THRESHOLD, "Minimum strength of a passage to be evidence.")
 @options.number("--budget", IntegerType(1), None, "Write evidence for a prompt, at most N tokens.")
 @_on_knowledge
 def search(
@@ -155,7 +155,7 @@ def search(
     budget: int | None,
     output: Output,
 ) -> None:
-    """Find the passages that answer QUERY, the best first, with their sources."""
+    """Find the passages that answer QUERY, best first, with their sources."""
     if budget is not None:
         packed = knowledge.evidence(query, budget, limit=limit, threshold=min_strength)
         found, text = packed.findings, packed.text
@@ -209,14 +209,14 @@ def remove(knowledge: Knowledge, /, names: tuple[str, ...], output: Output) -> N
     value = {"removed": removed, "missing": missing}
     output.result("kb.rm/1", value, f"{plural(len(removed), 'document')} removed.")
     if missing:
-        hint = "'foldline kb ls' lists the names."
+        hint = "'foldline kb ls' lists them."
         raise InputError(f"There is no document {missing[0][:80]!r}", hint=hint)
 
 
-@command.command("stats", short_help="Show what the store holds.")
+@command.command("stats", short_help="Show the size of the store.")
 @_on_knowledge
 def stats(knowledge: Knowledge, /, output: Output) -> None:
-    """Show how many documents, chunks and tokens there are."""
+    """Show the number of documents, chunks and tokens."""
     found = knowledge.stats()
     others = ", ".join(name for name in found.namespaces if name != found.namespace)
     text = (

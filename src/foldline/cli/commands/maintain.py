@@ -29,8 +29,8 @@ Examples:
   foldline maintain shop --mode analyze --page report.html
 
 \b
-Without --model the report is counted, and says what a model would add. What is known lies in a
-folder of its own, outside of the codebase; --home names another. Nothing in PATH is changed.
+Without --model the report has counts only, and lists what a model would add. Results are kept in a
+separate folder outside the codebase; --home names another. Nothing in PATH is changed.
 """
 
 QUESTIONS = {
@@ -39,7 +39,7 @@ QUESTIONS = {
     "analyze": "Analyze the quality of the code.",
     "plan": "Plan the next steps by what is known so far.",
 }
-"""What is asked where nobody says what."""
+"""The default question of each mode."""
 
 
 @click.command("maintain", epilog=EPILOG)
@@ -50,33 +50,31 @@ QUESTIONS = {
     "--model",
     metavar="NAME",
     envvar="MAINTAIN_MODEL",
-    help="Who answers, such as anthropic:claude-sonnet-4-5 (or MAINTAIN_MODEL).",
+    help="The model, such as anthropic:claude-sonnet-4-5 (or MAINTAIN_MODEL).",
 )
-@options.number("--window", IntegerType(1_000), None, "Window of a model that is not known.")
-@options.max_usd("Most US dollars to pay for a question.", min_open=True)
+@options.number("--window", IntegerType(1_000), None, "Window of an unknown model.")
+@options.max_usd("Maximum US dollars per question.", min_open=True)
 @click.option("--resume", is_flag=True, help="Resume a question that was interrupted.")
-@click.option("--project", metavar="NAME", help="Its name (default: that of the folder).")
-@click.option("--home", metavar="DIR", type=options.FOLDER, help="Where what is known is kept.")
+@click.option("--project", metavar="NAME", help="Project name (default: that of the folder).")
+@click.option("--home", metavar="DIR", type=options.FOLDER, help="Folder for results.")
 @click.option(
-    "--notes", metavar="DIR", type=options.FOLDER, help="Where the notes are, if elsewhere."
+    "--notes", metavar="DIR", type=options.FOLDER, help="Folder of the notes, if elsewhere."
 )
 @click.option(
-    "--page", metavar="FILE", type=options.FILE, help="Write the report as a page of HTML, too."
+    "--page", metavar="FILE", type=options.FILE, help="Also write the report as an HTML page."
 )
 @options.output
 def command(path: Path, question: str | None, output: Output, **rest: Any) -> None:
     """
     Maintain the codebase in PATH: answer a QUESTION, or hold a conversation.
 
-    The answer, or with --json one object, goes to stdout; what is done for it to stderr.
+    The answer, or one object with --json, goes to stdout; progress goes to stderr.
     """
     page, resume, mode = (rest.pop(name) for name in ("page", "resume", "mode"))
     if resume and not rest["model"]:
-        raise click.UsageError("--resume needs the --model that goes on.")
+        raise click.UsageError("--resume needs a --model.")
     if question is not None and not rest["model"]:
-        output.note(
-            "Only a --model can answer the question. This is what can be counted without one."
-        )
+        output.note("Answering a question needs a --model. This report has only counts.")
     talks = bool(rest["model"]) and question is None and not page and sys.stdin.isatty()
     with _open(path, rest) as one:
         if resume:
@@ -89,7 +87,7 @@ def command(path: Path, question: str | None, output: Output, **rest: Any) -> No
 
 
 def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
-    """Open the maintainer; at a terminal, approvals are asked for there."""
+    """Open the maintainer; on a terminal, approvals are requested there."""
     from foldline.agents import AgentLimits
     from foldline.agents.maintainer import CodebaseMaintainer
     from foldline.agents.maintainer.folder import MaintainerFolder
@@ -128,10 +126,10 @@ def _show(one: CodebaseMaintainer, found: Any, output: Output, page: Path | None
 
 
 HELP: Final = """\
-/mode NAME   auto, explore, analyze or plan      /notes    what is recorded
-/check       what does not hold any more         /report   write a report
-/resume      go on with what was broken off      /quit     leave (or Ctrl-D)
-Ctrl-C breaks off an answer; nothing of it is lost."""
+/mode NAME   auto, explore, analyze or plan      /notes    list what is recorded
+/check       list what is no longer true         /report   write a report
+/resume      continue an interrupted answer      /quit     leave (or Ctrl-D)
+Ctrl-C interrupts an answer; nothing is lost."""
 
 LONGEST_HISTORY: Final = 1_000
 
@@ -139,7 +137,7 @@ LONGEST_HISTORY: Final = 1_000
 def answer(
     one: CodebaseMaintainer, output: Output, question: str | None, mode: Mode
 ) -> MaintainerAnswer:
-    """Ask one question, or resume one, and report on stderr what is done for it."""
+    """Answer one question, or resume one, and report progress on stderr."""
     if question is not None and one.opened is None:
         with output.working("Counting", long=True):
             return one.run(question, mode)
@@ -156,14 +154,14 @@ def _report_events(events: Iterator[Event], output: Output) -> Iterator[Event]:
             case ContextCompacted(done):
                 output.note(f"  compacted: {done.tokens_before:,} → {done.tokens_after:,} tokens")
             case ModelRetried(reason=reason):
-                output.note(f"  asked again: {one_line(reason, 100)}")
+                output.note(f"  retry: {one_line(reason, 100)}")
             case RunResumed(changes=changes):
                 output.note(f"  resumed; changed meanwhile: {changes}")
         yield event
 
 
 def talk(one: CodebaseMaintainer, output: Output, mode: Mode, *, resume: bool) -> None:
-    """Hold a conversation until the person leaves."""
+    """Hold a conversation until the user leaves."""
     talking = MaintainerPrompt(one, output, mode)
     output.note(f"{one.project_name} in {one.root.path}. Ask, or type /help.")
     with _history(one):
@@ -185,7 +183,7 @@ def talk(one: CodebaseMaintainer, output: Output, mode: Mode, *, resume: bool) -
 
 
 class MaintainerPrompt:
-    """What a line of a conversation does."""
+    """The commands and questions of a conversation."""
 
     def __init__(self, one: CodebaseMaintainer, output: Output, mode: Mode) -> None:
         self.mode = mode
@@ -195,13 +193,13 @@ class MaintainerPrompt:
             "/help": lambda _: write_text(HELP),
             "/mode": self._change_mode,
             "/notes": self._notes,
-            "/check": lambda _: write_text("\n".join(one.check().lines()) or "All of it holds."),
+            "/check": lambda _: write_text("\n".join(one.check().lines()) or "All still true."),
             "/report": lambda _: write_text(one.generate_report()["report_page"]),
             "/resume": lambda _: self.ask(None),
         }
 
     def take(self, line: str) -> None:
-        """Carry out a line; errors are reported, and the conversation continues."""
+        """Run a line; errors are reported, and the conversation continues."""
         word, _, rest = line.partition(" ")
         try:
             if not line.startswith("/"):
@@ -214,14 +212,14 @@ class MaintainerPrompt:
             write_text(f"{error}")
 
     def ask(self, question: str | None) -> None:
-        """Ask, or go on where ``question`` is None; Ctrl-C breaks it off."""
+        """Answer a question, or resume if ``question`` is None; Ctrl-C interrupts."""
         try:
             found = answer(self._one, self._output, question, self.mode)
         except KeyboardInterrupt:
-            self._output.note("\nBroken off; /resume goes on.")
+            self._output.note("\nInterrupted; /resume continues.")
             return
         except FoldlineError as error:
-            write_text(f"{error}\n/resume goes on.")
+            write_text(f"{error}\n/resume continues.")
             return
         write_text(str(found))
         if found.status != "done" and found.result is not None:
@@ -242,7 +240,7 @@ class MaintainerPrompt:
 
 
 def _line(row: dict[str, Any]) -> str:
-    """Return a note or a memory on one line; a star marks what has to be looked at again."""
+    """Return a note or a memory on one line; a star marks one that needs review."""
     stale = " *" if "attention" in row else ""
     title = one_line(row.get("title") or row["content"], 70)
     number = row.get("note_id") or row["memory_id"]
@@ -251,7 +249,7 @@ def _line(row: dict[str, Any]) -> str:
 
 @contextlib.contextmanager
 def _history(one: CodebaseMaintainer) -> Iterator[None]:
-    """Enable line editing with a history, where this system has it."""
+    """Enable line editing with a history, if this system has it."""
     try:
         import readline
     except ImportError:  # pragma: no cover  # not on every system

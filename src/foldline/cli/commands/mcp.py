@@ -35,12 +35,12 @@ Examples:
   foldline mcp --http 8765
 
 \b
-Tools: recall, search, stats, note, memory; with --write also compact, and notes and memory can
-be changed. Over stdio unless --http says a port; then the first line is the address.
+Tools: recall, search, stats, note, memory; with --write also compact, and changes of notes and
+memory. Over stdio, or over HTTP with --http; then the first line is the address.
 """
 
 LIMIT: Final = MOST
-"""Tokens that an answer takes at most."""
+"""Maximum tokens of an answer."""
 
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 
@@ -52,10 +52,10 @@ LOCAL: Final = ("127.0.0.1", "localhost", "::1")
     "--memory",
     metavar="PATH",
     type=options.FILE,
-    help="The file of the memory (default: beside the archive of the user).",
+    help="File of the memory (default: next to the user's archive).",
 )
-@click.option("--user", metavar="NAME", default="default", help="Whose memory.")
-@options.number("--max-tokens", IntegerType(200, 100_000), LIMIT, "Most tokens of an answer.")
+@click.option("--user", metavar="NAME", default="default", help="Owner of the memory.")
+@options.number("--max-tokens", IntegerType(200, 100_000), LIMIT, "Maximum tokens of an answer.")
 @click.option(
     "--http", "port", metavar="PORT", type=IntegerType(1, 65_535), help="Serve over HTTP."
 )
@@ -78,10 +78,10 @@ def command(
     token: str | None,
     archive_path: Path | None,
 ) -> None:
-    """Offer recall, search over past sessions, stats, notes and memory to an agent, over MCP."""
+    """Serve recall, search over past sessions, stats, notes and memory to an agent over MCP."""
     if port is not None and host not in LOCAL and not token:
         options.refuse(
-            f"{host} can be reached by others: say --token (or FOLDLINE_TOKEN), which clients "
+            f"{host} is reachable by others: give --token (or FOLDLINE_TOKEN), which clients "
             "send as 'Authorization: Bearer …'."
         )
     archive = stores.archive_file(archive_path)

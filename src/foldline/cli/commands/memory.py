@@ -37,10 +37,10 @@ def _open(file: Path | str | None, user: str) -> Memory:
 
 
 _file = options.store_file("memory")
-_user = partial(click.option, "--user", metavar="NAME", help="Whose memory.")
+_user = partial(click.option, "--user", metavar="NAME", help="Owner of the memory.")
 _target_options = options.together(_file, _user(callback=options.or_before))
 _on_memory = options.on_store(_target_options, ("file", "user"), _open)
-"""Gives a command the memory, and its output."""
+"""Pass a command the open memory, and its output."""
 
 
 def seconds(when: datetime | None) -> float | None:
@@ -49,7 +49,7 @@ def seconds(when: datetime | None) -> float | None:
 
 
 def memories(number: int) -> str:
-    """Write a number of memories."""
+    """Return a number of memories as text."""
     return f"{number:,} memory" if number == 1 else f"{number:,} memories"
 
 
@@ -65,10 +65,10 @@ _filter_options = options.together(
     click.option("--until", metavar="DATE", type=click.DateTime(), help="Only until this date."),
     click.option("--session", metavar="NAME", help="Only of this conversation."),
 )
-"""The options that narrow down which memories are meant."""
+"""The options that filter memories."""
 
 
-@click.command("search", short_help="Find what is relevant to a question.")
+@click.command("search", short_help="Find memories relevant to a question.")
 @click.argument("query")
 @options.number("--limit", IntegerType(1, 1000), 10)
 @options.fraction("--min-strength", 0.0, "Only evidence at least this strong, 0 to 1.")
@@ -86,7 +86,7 @@ def search(memory: Memory, /, query: str, output: Output, **rest: Any) -> None:
         {"results": records},
         _columns("evidence"),
         [_cells(one.item, f"{one.strength:.0%}") for one in found],
-        empty="Nothing is known about that.",
+        empty="No memory matches.",
     )
 
 
@@ -103,7 +103,7 @@ def list_memories(memory: Memory, /, output: Output, **rest: Any) -> None:
         {"memories": [item.to_dict() for item in items]},
         _columns("importance"),
         [_cells(item, f"{item.importance:.2f}") for item in items],
-        empty="Nothing is remembered.",
+        empty="There are no memories.",
     )
 
 
@@ -151,9 +151,9 @@ DAY: Final = 86_400.0
 @click.argument("content", metavar="TEXT|-")
 @options.choice("--kind", KINDS, "episodic")
 @options.fraction("--importance", 0.5)
-@click.option("--happened", metavar="DATE", type=click.DateTime(), help="When; now unless given.")
-@click.option("--session", metavar="NAME", default="", help="The conversation it is from.")
-@click.option("--author", metavar="NAME", default="", help="Who said it.")
+@click.option("--happened", metavar="DATE", type=click.DateTime(), help="Time (default: now).")
+@click.option("--session", metavar="NAME", default="", help="Conversation that it comes from.")
+@click.option("--author", metavar="NAME", default="", help="Author of the text.")
 @click.option("--source", metavar="TEXT", default="", help="Where it comes from.")
 @_target_options
 @options.output
@@ -165,12 +165,12 @@ def add(
     output: Output,
     **rest: Any,
 ) -> None:
-    """Remember TEXT, or stdin; the same words again refresh what is there."""
+    """Remember TEXT, or stdin; a repeated text refreshes the existing memory."""
     with Memory.open(make_folder(_place(file)), user=user) as memory:
         done = memory.add(text_argument(content, "content"), happened=seconds(happened), **rest)
     item, number = (done.item.to_dict(), done.item.id) if done.item else (None, "")
     note = "Known already; refreshed." if done.status == "known" else "Added."
-    note = note if item else "Nothing was added: all of it came from a memory."
+    note = note if item else "Nothing was added: the text came from memory."
     value = {"status": done.status, "memory": item, "evicted": list(done.evicted)}
     output.result("memory.add/1", value, note, text=number)
 
@@ -179,36 +179,36 @@ def add(
 @click.argument("id")
 @_on_memory
 def remove(memory: Memory, /, id: str, output: Output) -> None:  # noqa: A002  # as above
-    """Forget the memory ID; 'undo' brings it back."""
+    """Forget the memory ID; 'undo' restores it."""
     done = memory.remove(id)
     _report_forgotten(output, done.batch, done.ids)
 
 
-@click.command("forget", short_help="Forget what is unimportant, old or too much.")
+@click.command("forget", short_help="Forget unimportant, old or surplus memories.")
 @options.choice("--by", ("importance", "time", "capacity"))
-@options.fraction("--below", 0.1, "Importance below which a memory goes.")
-@options.number("--older-than", NumberType(0), 30.0, "Days after which a memory goes.", "DAYS")
-@options.number("--keep", IntegerType(0), 1000, "How many stay, the most important first.")
+@options.fraction("--below", 0.1, "Forget memories below this importance.")
+@options.number("--older-than", NumberType(0), 30.0, "Forget memories older than this.", "DAYS")
+@options.number("--keep", IntegerType(0), 1000, "Memories to keep, the most important first.")
 @_kinds_option
 @_on_memory
 def forget(
     memory: Memory, /, by: Any, below: float, older_than: float, output: Output, **rest: Any
 ) -> None:
-    """Forget what is unimportant, old or too much; 'undo' brings it back."""
+    """Forget unimportant, old or surplus memories; 'undo' restores them."""
     done = memory.forget(by, threshold=below, max_age=older_than * DAY, **rest)
     _report_forgotten(output, done.batch, done.ids)
 
 
-@click.command("undo", short_help="Bring back what was forgotten.")
+@click.command("undo", short_help="Restore forgotten memories.")
 @click.argument("batch", type=IntegerType(1))
 @_on_memory
 def undo(memory: Memory, /, batch: int, output: Output) -> None:
-    """Bring back what was forgotten together, by the number that 'forget' or 'rm' printed."""
+    """Restore memories forgotten together, by the number that 'forget' or 'rm' printed."""
     ids = memory.undo(batch)
     output.result("memory.undo/1", {"ids": list(ids)}, f"Brought back {memories(len(ids))}.")
 
 
-@click.command("consolidate", short_help="Promote what matters to another kind.")
+@click.command("consolidate", short_help="Promote important memories to another kind.")
 @click.option("--from", "source", type=click.Choice(KINDS), default="working", show_default=True)
 @click.option("--to", "into", type=click.Choice(KINDS), default="episodic", show_default=True)
 @options.fraction("--min-importance", 0.7)
@@ -216,7 +216,7 @@ def undo(memory: Memory, /, batch: int, output: Output) -> None:
 def consolidate(
     memory: Memory, /, source: Any, into: Any, min_importance: float, output: Output
 ) -> None:
-    """Promote memories that matter from one kind to another."""
+    """Promote important memories from one kind to another."""
     made = memory.consolidate(source, into, min_importance=min_importance)
     value = {"memories": [item.to_dict() for item in made]}
     note = f"Consolidated {memories(len(made))} from {source} to {into}."
@@ -224,13 +224,13 @@ def consolidate(
 
 
 @click.command("clear", short_help="Erase all memories of the user for good.")
-@click.option("--yes", is_flag=True, help="Do it; without this nothing is erased.")
+@click.option("--yes", is_flag=True, help="Confirm; nothing is erased without it.")
 @_target_options
 @options.output
 def clear(file: Path | str | None, user: str, yes: bool, output: Output) -> None:
-    """Erase all memories of the user, their history included; nothing brings them back."""
+    """Erase all memories of the user and their history; this cannot be undone."""
     if not yes:
-        options.refuse("This cannot be undone; say --yes.")
+        options.refuse("This cannot be undone; confirm with --yes.")
     with _open(file, user) as memory:
         count = memory.clear()
     output.result("memory.clear/1", {"count": count}, f"Erased {memories(count)}.")
@@ -259,7 +259,7 @@ Nothing is overwritten or erased, except by 'clear'.
 @_file
 @_user(default="default", show_default=True)
 def command(file: Path | str | None, user: str) -> None:  # its subcommands take them
-    """Look into a memory, and change it."""
+    """Read and change a memory."""
 
 
 for one in (add, search, list_memories, show, remove, forget, undo, consolidate, stats, clear):

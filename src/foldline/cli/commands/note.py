@@ -30,7 +30,7 @@ from foldline.notes import (
     SkippedFile,
 )
 
-kind_option = click.option("--type", type=click.Choice(KINDS), help="What kind of note.")
+kind_option = click.option("--type", type=click.Choice(KINDS), help="Kind of note.")
 level_option = click.option("--level", type=click.Choice(LEVELS), help="How long it matters.")
 tags_option = click.option("--tag", "tags", metavar="WORD", multiple=True, help="May be repeated.")
 described = options.together(kind_option, level_option, tags_option)
@@ -38,7 +38,7 @@ limit_option = options.number("--limit", IntegerType(0, 10_000), 20, "How many a
 
 
 def show_note(note: Note, output: Output) -> None:
-    """Show what is known about a note on stderr, and its content on stdout."""
+    """Show the metadata of a note on stderr, and its content on stdout."""
     if output.json:
         write_json("note/1", {"note": note.to_dict()})
         return
@@ -62,7 +62,7 @@ def show_list(notes: Sequence[Note], output: Output) -> None:
 
 
 def show_summary(summary: NoteSummary, output: Output) -> None:
-    """Show how many notes there are of which kind, and those that changed last."""
+    """Show the number of notes of each kind, and the most recently changed ones."""
     recent = [card.to_dict() for card in summary.recent]
     counts = {"type": summary.by_type, "level": summary.by_level, "task": summary.by_status}
     value = {**asdict(replace(summary, recent=())), "recent": recent}
@@ -77,8 +77,8 @@ def show_summary(summary: NoteSummary, output: Output) -> None:
 
 
 def warn_of(troubles: Iterable[SkippedFile], output: Output) -> None:
-    """Warn of files that are not notes, each with the reason; they are left alone."""
-    output.warn(f"{one_line(one.name, 80)} is left alone: {one.why}" for one in troubles)
+    """Warn about skipped files that are not notes, each with the reason."""
+    output.warn(f"{one_line(one.name, 80)} is skipped: {one.why}" for one in troubles)
 
 
 def _cells(card: NoteMetadata) -> tuple[Any, ...]:
@@ -96,7 +96,7 @@ def _cells(card: NoteMetadata) -> tuple[Any, ...]:
 def show(
     notes: Notes, /, note_id: str, version: int | None, history: bool, output: Output
 ) -> None:
-    """Show a note: what is known about it to stderr, its content to stdout."""
+    """Show a note: its metadata on stderr, its content on stdout."""
     note = notes.read(note_id)
     past = notes.history(note.id) if history or version is not None else ()
     if history:
@@ -106,7 +106,7 @@ def show(
         known = {one.number: one.note for one in past} | {note.version: note}
         if version not in known:
             listed = ", ".join(map(str, sorted(known)))
-            raise InputError(f"There is no version {version} of it", hint=f"Known: {listed}.")
+            raise InputError(f"The note has no version {version}", hint=f"Known: {listed}.")
         note = known[version]
     show_note(note, output)
 
@@ -117,7 +117,7 @@ def show(
 @limit_option
 @on_notes
 def search(notes: Notes, /, query: str, output: Output, **rest: Any) -> None:
-    """Find notes by what they say, the best first; English, Chinese and mixed."""
+    """Search notes by content, best match first; English, Chinese and mixed."""
     found = notes.search(query, **rest)
     warn_of(notes.troubles, output)
     if output.json:
@@ -132,14 +132,14 @@ def search(notes: Notes, /, query: str, output: Output, **rest: Any) -> None:
 @click.command("ls")
 @described
 @click.option("--status", type=click.Choice(STATUSES), help="Only tasks with this status.")
-@click.option("--deleted", is_flag=True, help="Only what is in the trash.")
+@click.option("--deleted", is_flag=True, help="Only notes in the trash.")
 @options.number("--start", IntegerType(0), 0, "Skip the first N.")
 @limit_option
 @on_notes
 def ls(
     notes: Notes, /, deleted: bool, start: int, limit: int, output: Output, **rest: Any
 ) -> None:
-    """List notes, the one that was changed last first."""
+    """List notes, the most recently changed first."""
     if deleted:
         listed = notes.deleted()[start : start + limit]
     else:
@@ -159,7 +159,7 @@ def summary(notes: Notes, /, output: Output) -> None:
 @click.argument("title")
 @click.option("-c", "--content", default="", help='Markdown; "-" reads it from stdin.')
 @described
-@click.option("--source", default="", help="Where it comes from, such as a file and line.")
+@click.option("--source", default="", help="Source, such as a file and line.")
 @click.option("--needs", metavar="ID", multiple=True, help="Make a task that needs this one.")
 @click.option("--task", "is_task", is_flag=True, help="Make a task.")
 @options.notes_folder
@@ -193,10 +193,10 @@ def new(
 @click.command("edit")
 @click.argument("note_id", metavar="ID")
 @click.option("--title", help="A new title.")
-@click.option("-c", "--content", help='New Markdown, all of it; "-" reads it from stdin.')
+@click.option("-c", "--content", help='New Markdown, replacing the old; "-" reads it from stdin.')
 @kind_option
 @level_option
-@click.option("--tag", "tags", metavar="WORD", multiple=True, help="New tags, all of them.")
+@click.option("--tag", "tags", metavar="WORD", multiple=True, help="New tags; they replace all.")
 @click.option("--revert", metavar="N", type=IntegerType(1), help="Restore this version.")
 @on_notes
 def edit(
@@ -208,7 +208,7 @@ def edit(
     output: Output,
     **rest: Any,
 ) -> None:
-    """Change a note; without options, in your editor. What it was stays in its history."""
+    """Change a note; without options, in your editor. Earlier versions stay in its history."""
     given = {name: value for name, value in rest.items() if value not in (None, ())}
     given |= {} if content is None else {"content": text_argument(content, "content")}
     before = notes.read(note_id)
@@ -218,18 +218,18 @@ def edit(
         given = given or _edit_content(before.content) | {"version": before.version}
         note = notes.update(before.id, **given)
     same = note.version == before.version
-    done = "Nothing was changed." if same else f"{note.id} has now version {note.version}."
+    done = "Nothing was changed." if same else f"{note.id} is now at version {note.version}."
     output.result("note/1", {"note": note.to_dict()}, done)
 
 
 @click.command("rm")
 @click.argument("note_ids", metavar="ID...", nargs=-1, required=True)
-@click.option("--undo", is_flag=True, help="Bring them back from the trash instead.")
+@click.option("--undo", is_flag=True, help="Restore them from the trash instead.")
 @on_notes
 def rm(notes: Notes, /, note_ids: tuple[str, ...], undo: bool, output: Output) -> None:
-    """Move notes to the trash, from which --undo brings them back."""
+    """Move notes to the trash; --undo restores them."""
     done = [notes.restore(one) if undo else notes.delete(one) for one in note_ids]
-    became = "is back" if undo else "was deleted; --undo brings it back"
+    became = "was restored" if undo else "was deleted; --undo restores it"
     output.result(
         "note-rm/1",
         {"ids": [card.id for card in done], "undone": undo},
@@ -238,7 +238,7 @@ def rm(notes: Notes, /, note_ids: tuple[str, ...], undo: bool, output: Output) -
 
 
 def _edit_content(content: str) -> dict[str, Any]:
-    """Open a content in the editor; return the change, or nothing if it was not saved."""
+    """Open the content in the editor; return the change, or nothing if it was not saved."""
     saved = click.edit(f"{content}\n", extension=".md")
     return {} if saved is None else {"content": saved.removesuffix("\n")}
 
@@ -252,7 +252,7 @@ Examples:
   foldline note tasks
 
 \b
-An id may be cut to its last letters. The folder is ./notes, unless --notes or FOLDLINE_NOTES
+An id may be shortened to its last letters. The folder is ./notes, unless --notes or FOLDLINE_NOTES
 names another.
 """
 

@@ -15,15 +15,15 @@ from foldline.notes import ConsolidationPlan, NoteMetadata, Notes, TaskGraph, Ta
 from foldline.notes.note import Status
 
 TAIL: Final = 8
-"""Letters at the end of an id that a table shows; they are random, so they tell it apart."""
+"""Letters at the end of an id that a table shows; they are random, so they identify it."""
 
 
 on_notes = options.on_store(options.notes_folder, ("folder",), open_notes)
-"""Gives a command the notes, open, and its output."""
+"""Pass a command the open notes, and its output."""
 
 
 def short_id(metadata: NoteMetadata) -> str:
-    """Return the end of the id of a note, which is enough to name it."""
+    """Return the end of a note's id, which is enough to identify it."""
     return metadata.id[-TAIL:]
 
 
@@ -31,7 +31,7 @@ def short_id(metadata: NoteMetadata) -> str:
 @click.option("--ready", is_flag=True, help="Only those that can start now.")
 @on_notes
 def tasks(notes: Notes, /, ready: bool, output: Output) -> None:
-    """List tasks: the state of each, and what blocks it."""
+    """List tasks with their state and what blocks them."""
     graph = notes.tasks.graph()
     standings = graph.in_state("ready") if ready else _in_order(graph)
     value = {"tasks": [_row(one) for one in standings], "cycles": [list(c) for c in graph.cycles]}
@@ -58,7 +58,7 @@ BECOMES: Final[Mapping[str, Status]] = {
 @click.argument("words", metavar="[OUTCOME | NEEDED-ID...]", nargs=-1)
 @on_notes
 def task(notes: Notes, /, what: str, note_id: str, words: tuple[str, ...], output: Output) -> None:
-    """Report the progress of a task, or name the tasks that it needs."""
+    """Report progress on a task, or name the tasks that it needs."""
     one, on = notes.resolve(note_id), notes.tasks
     if what == "need":
         note = on.need(one, *(notes.resolve(word) for word in words))
@@ -74,11 +74,11 @@ def task(notes: Notes, /, what: str, note_id: str, words: tuple[str, ...], outpu
 
 
 @click.command("tidy")
-@click.option("--plan", "only_plan", is_flag=True, help="Show what would be done, and do nothing.")
-@click.option("--undo", metavar="ID", help="Undo what was done under this id.")
+@click.option("--plan", "only_plan", is_flag=True, help="Show the plan, and change nothing.")
+@click.option("--undo", metavar="ID", help="Undo the changes with this id.")
 @on_notes
 def tidy(notes: Notes, /, only_plan: bool, undo: str | None, output: Output) -> None:
-    """Merge, promote and expire temporary notes, so that it can be undone."""
+    """Merge, promote and expire temporary notes; all of it can be undone."""
     if undo is not None:
         _undo(notes, undo, output)
         return
@@ -96,7 +96,7 @@ def tidy(notes: Notes, /, only_plan: bool, undo: str | None, output: Output) -> 
     if not plan:
         output.note("There is nothing to do.")
     elif done is not None:
-        output.note(f"Done; 'foldline note tidy --undo {done.id}' takes it back.")
+        output.note(f"Done; 'foldline note tidy --undo {done.id}' reverts it.")
 
 
 def _undo(notes: Notes, undo: str, output: Output) -> None:
@@ -105,15 +105,15 @@ def _undo(notes: Notes, undo: str, output: Output) -> None:
     output.result(
         "note-undo/1",
         {name: list(ids) for name, ids in value.items()},
-        f"{len(done.reverted)} as they were, {len(done.restored)} back from the trash, "
-        f"{len(done.kept)} changed since and kept.",
+        f"{len(done.reverted)} reverted, {len(done.restored)} restored from the trash, "
+        f"{len(done.kept)} kept because they changed since.",
     )
 
 
 def _in_order(graph: TaskGraph) -> tuple[TaskState, ...]:
-    """Return the tasks in the order in which they can be done, the impossible ones last."""
+    """Return the tasks in an order in which they can be done, impossible ones last."""
     behind = sorted(graph.tasks.keys() - set(graph.order))
-    return tuple(graph.standings[one] for one in (*graph.order, *behind))
+    return tuple(graph.states[one] for one in (*graph.order, *behind))
 
 
 def _row(one: TaskState) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``foldline recall``: show what a compaction removed."""
+"""``foldline recall``: show content that a compaction removed."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ Examples:
 @click.command("recall", epilog=EPILOG)
 @click.argument("handle", required=False)
 @click.option("--list", "listed", is_flag=True, help="List the sessions of the archive instead.")
-@click.option("--session", metavar="NAME", help="Look in this session only.")
-@click.option("--query", metavar="WORDS", help="The passages that answer a question best.")
+@click.option("--session", metavar="NAME", help="Search this session only.")
+@click.option("--query", metavar="WORDS", help="Show the passages that best answer a question.")
 @click.option("--grep", metavar="RE", help="Only lines that match, with their numbers.")
-@options.number("--context", IntegerType(0, 10_000), 2, "Lines around a hit.")
+@options.number("--context", IntegerType(0, 10_000), 2, "Context lines around a match.")
 @click.option("--lines", metavar="A:B", help="Only these lines, from 1; -50: are the last 50.")
-@click.option("--json-path", "path", metavar="P", help="Only this value of content that is JSON.")
-@click.option("--raw", is_flag=True, help="The original as it was on the wire, as JSON.")
-@options.number("--max-tokens", IntegerType(1), None, "Most tokens to show.")
+@click.option("--json-path", "path", metavar="P", help="Only this value of JSON content.")
+@click.option("--raw", is_flag=True, help="The original wire message, as JSON.")
+@options.number("--max-tokens", IntegerType(1), None, "Maximum tokens to show.")
 @options.number("--start", IntegerType(0), 0, "Continue from this match or character.")
 @options.archive
 @options.output
@@ -47,9 +47,9 @@ def command(
     **access: Any,
 ) -> None:
     """
-    Show the original text under HANDLE, which a receipt, a stub or a snapshot names.
+    Show the original text of HANDLE, as named in a receipt, a stub or a snapshot.
 
-    All of it goes to stdout as it was; a note about what is left out goes to stderr.
+    The text goes to stdout unchanged; a note about omitted parts goes to stderr.
     """
     if (handle is None) == (not listed):
         options.refuse("Give a HANDLE or --list.")
@@ -69,5 +69,5 @@ def command(
 
 
 def _wire(raw: Any) -> Any:
-    """Return an original as the JSON value that is kept of it; some messages are objects."""
+    """Return an original as JSON; some messages are Python objects."""
     return [freeze(item) for item in raw] if isinstance(raw, list) else freeze(raw)

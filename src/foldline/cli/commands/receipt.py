@@ -1,4 +1,4 @@
-"""What ``foldline compact`` reports: the receipt as JSON, in a panel or in a few lines."""
+"""The report of ``foldline compact``: the receipt as JSON, in a panel or in a few lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @frozen
 class CompactionResult:
-    """A compaction; ``archive`` and ``session`` are where its originals are kept, if anywhere."""
+    """A compaction; ``archive`` and ``session`` locate its originals, if they are kept."""
 
     opened: Input
     result: Compaction[None]
@@ -46,17 +46,17 @@ class CompactionResult:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What could not be read, and what else the receipt warns of, each once."""
+        """Warnings about unreadable input and those of the receipt, without duplicates."""
         return tuple(dict.fromkeys((*self.opened.warnings, *self.receipt.warnings)))
 
     def to_dict(self, to: str | None, out: Path | None, content: bytes | None) -> dict[str, Any]:
         """
-        Return what was done as JSON values.
+        Return the result as JSON values.
 
         Args:
-            to: The wire format that was asked for.
+            to: The requested wire format.
             out: Where the result was written; None for stdout.
-            content: The result where it was written nowhere else.
+            content: The result, if it was not written to a file.
         """
         opened = self.opened
         return {
@@ -72,14 +72,14 @@ class CompactionResult:
 
 def keep_in_archive(done: CompactionResult, path: Path | None) -> CompactionResult:
     """
-    Keep the original where handles are recalled from, before anything names one.
+    Archive the original for recall, before any output names a handle.
 
     Args:
         done: A compaction.
-        path: The archive; None to keep nothing.
+        path: The archive; None keeps nothing.
 
     Raises:
-        StoreError: It cannot be kept.
+        StoreError: It cannot be written.
     """
     if path is None or done.receipt.status != "compacted":
         return done
@@ -90,7 +90,7 @@ def keep_in_archive(done: CompactionResult, path: Path | None) -> CompactionResu
 
 
 def _title(opened: Input) -> str:
-    """Return a name for the session: that of the file, or of the first message of stdin."""
+    """Return a name for the session: the file name, or for stdin one from its first message."""
     messages = opened.transcript.messages
     first = f" {messages[0].id[:8]}" if opened.name == "stdin" and messages else ""
     name = opened.name.encode("utf-8", "replace").decode()  # of a file: any bytes
@@ -98,7 +98,7 @@ def _title(opened: Input) -> str:
 
 
 def _value(content: bytes) -> Any:
-    """Return a result as a JSON value where it is one, else as text."""
+    """Return a result as a JSON value if it is JSON, else as text."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
@@ -106,7 +106,7 @@ def _value(content: bytes) -> Any:
 
 
 def show(done: CompactionResult, out: Path | None) -> None:
-    """Report on stderr what was done: in a panel on a terminal, in a few lines elsewhere."""
+    """Report the result on stderr: in a panel on a terminal, in a few lines elsewhere."""
     if not sys.stderr.isatty():
         _plain(done)
         return
@@ -136,7 +136,7 @@ def _plain(done: CompactionResult) -> None:
 
 
 def _bars(done: CompactionResult, screen: Screen, width: int) -> RenderableType:
-    """Draw what it took before and what it takes now to the same scale."""
+    """Draw the tokens before and after on the same scale."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -180,7 +180,7 @@ _REWRITTEN = {
     "reasoning": ("piece", "of old reasoning left out"),
     "truncate": ("part", "cut"),
 }
-"""What the rewrites of a rung are called: a noun that is counted, and what became of it."""
+"""Names of each rung's rewrites: a noun to count, and a participle."""
 
 
 def _describe_edits(done: CompactionResult, kind: str) -> str:
@@ -241,7 +241,7 @@ def _messages_left(done: CompactionResult) -> str:
 def _how_to_recall(done: CompactionResult) -> str:
     handles = list(done.receipt.recall)
     if not handles:
-        return "nothing was taken out of sight"
+        return "nothing was removed from the view"
     if not done.session:
         return f"{plural(len(handles), 'handle')}, but nothing was archived: keep the input"
     where = f"one of {plural(len(handles), 'handle')} in {done.archive}"

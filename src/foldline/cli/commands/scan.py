@@ -44,7 +44,7 @@ class MeasuredSession:
     """
     A session with its size.
 
-    ``tokens`` is what its current conversation takes, ``after`` what it would take compacted.
+    ``tokens`` is the size of its current conversation, ``after`` its size when compacted.
     """
 
     found: SessionFile
@@ -69,30 +69,30 @@ def measure_session(
     config: Config,
 ) -> MeasuredSession:
     """
-    Read a session and compact it, in memory only.
+    Read a session and compact it in memory only.
 
     Args:
         found: The file.
-        budget: What its messages may take; or
+        budget: Maximum size of its messages; or
         window: the window of the model, in tokens.
         policy: How to compact.
-        config: The thresholds, and what may be spent.
+        config: The thresholds and spending limits.
 
     Raises:
         InputError: It cannot be read.
     """
     recording = read_file(found.path)
-    there = recording.current.transcript
-    counter = counter_for(there, None)
-    tokens = counter.messages(there.messages)
+    transcript = recording.current.transcript
+    counter = counter_for(transcript, None)
+    tokens = counter.messages(transcript.messages)
     after, status = tokens, "failed"
-    overhead = counter.overhead(there.system, there.tools)
+    overhead = counter.overhead(transcript.system, transcript.tools)
     with suppress(BudgetError):
         limits = budget_for(budget.of(tokens) if budget else None, window, overhead, config)
-        receipt = compact_transcript(there, counter, limits, policy, config=config).receipt
+        receipt = compact_transcript(transcript, counter, limits, policy, config=config).receipt
         status = receipt.status
         after = receipt.tokens_after if status == "compacted" else tokens
-    project, size = project_folder(found), len(there.messages)
+    project, size = project_folder(found), len(transcript.messages)
     return MeasuredSession(found, recording.format, project, size, tokens, after, status)
 
 
@@ -108,9 +108,9 @@ _KEYS: dict[str, Callable[[MeasuredSession], float]] = {
 @options.number("--budget", BUDGET, None, "Compact to: 8k, or 20% of each (20%).")
 @options.number("--window", WINDOW, None, "Or compact for this window: 200k.")
 @options.policy
-@options.number("--limit", IntegerType(1, 100_000), 20, "Most sessions to measure.")
-@options.choice("--sort", tuple(_KEYS), help="Order; 'biggest' takes the largest files first.")
-@options.number("--seconds", IntegerType(1, 3_600), 60, "Most seconds to spend.")
+@options.number("--limit", IntegerType(1, 100_000), 20, "Maximum number of sessions to measure.")
+@options.choice("--sort", tuple(_KEYS), help="Order; 'biggest' measures the largest files first.")
+@options.number("--seconds", IntegerType(1, 3_600), 60, "Time limit in seconds.")
 @options.output
 def command(
     folder: Path | None,
@@ -125,12 +125,12 @@ def command(
     """
     Find the sessions of coding agents, and show what compaction would save.
 
-    Looks where agents keep their sessions, or in DIR and everything below it.
+    Search the folders where agents keep their sessions, or DIR and everything below it.
     """
     if budget is not None and window is not None:
         options.refuse("Give --budget or --window, not both.")
     if folder is not None and not folder.is_dir():
-        raise InputError(f"{folder} is no folder", hint="'foldline stats' is for one file.")
+        raise InputError(f"{folder} is not a folder", hint="Use 'foldline stats' for one file.")
     config = load().config
     ladder = build_policy(policy, (), config)
     goal = window or budget or DEFAULT_BUDGET
@@ -209,5 +209,5 @@ def _explain_nothing(run: MeasuringRun[MeasuredSession], folder: Path | None) ->
     if folder is not None:
         return f"No agent session was found in {folder}."
     searched = ", ".join(str(home.folder) for home in homes())
-    hint = "" if run.unreadable else " 'foldline scan DIR' looks elsewhere."
-    return f"No agent session was found; looked in {searched}.{hint}"
+    hint = "" if run.unreadable else " 'foldline scan DIR' searches elsewhere."
+    return f"No agent session was found; searched {searched}.{hint}"

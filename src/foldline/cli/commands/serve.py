@@ -1,4 +1,4 @@
-"""``foldline serve``: a proxy between an agent that nobody changes and its provider."""
+"""``foldline serve``: a proxy between an unmodified agent and its provider."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Examples:
   foldline serve --upstream http://127.0.0.1:11434 --window 32000 --dry-run
 
 \b
-The first line on stdout is the address. Keys come from the client with every request; none is
-kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for every request.
+The first line on stdout is the address. Keys come from the client with every request and are not
+stored. GET /healthz and /metrics have totals; stderr has a line of JSON for every request.
 """
 
 
@@ -34,14 +34,14 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
     "--upstream",
     metavar="NAME|URL",
     required=True,
-    help="The provider: anthropic, openai, or the address of another one.",
+    help="The provider: anthropic, openai, or another address.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
-@options.number("--port", IntegerType(0, 65_535), 0, "The port to listen at (any free one).")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@options.number("--port", IntegerType(0, 65_535), 0, "Port to listen on (default: any free one).")
 @click.option(
     "--db",
     type=options.FILE,
-    help=f"Where sessions are kept (default: archive.db {options.DATA_FOLDER}).",
+    help=f"Where sessions are stored (default: archive.db {options.DATA_FOLDER}).",
 )
 @options.number("--window", IntegerType(1_000), None, "Window in tokens (the model's own).")
 @click.option(
@@ -55,35 +55,35 @@ kept. GET /healthz and /metrics have the totals; stderr has a line of JSON for e
     "--summarizer",
     ("same", "light", "none"),
     "none",
-    "Summarize in the background, paid with the client's own key: with the model that the "
-    "client asks, or its cheaper sibling.",
+    "Summarize in the background with the client's own key: with the model that the "
+    "client uses, or its cheaper sibling.",
 )
-@options.number("--spend", NumberType(0), 1.0, "Most to pay for all such summaries.", "USD")
-@click.option("--dry-run", is_flag=True, help="Only measure: every request goes out as it came.")
+@options.number("--spend", NumberType(0), 1.0, "Spending limit for all such summaries.", "USD")
+@click.option("--dry-run", is_flag=True, help="Only measure: forward every request unchanged.")
 @click.option(
     "--no-archive", is_flag=True, help="Keep sessions in memory only; nothing can be recalled."
 )
-@click.option("--keep", metavar="TIME", type=PERIOD, help="Delete sessions that are older: 30d.")
+@click.option("--keep", metavar="TIME", type=PERIOD, help="Delete sessions older than this: 30d.")
 @click.option(
     "--max-size",
     metavar="SIZE",
     type=SIZE,
     help="Delete the oldest sessions while the archive is larger: 1GB.",
 )
-@click.option("--redact", is_flag=True, help="Remove what looks like a key from what is kept.")
+@click.option("--redact", is_flag=True, help="Redact likely keys in stored sessions.")
 @options.debug
-@click.option("-q", "--quiet", is_flag=True, help="No lines for requests on stderr.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not log requests on stderr.")
 def command(upstream: str, db: Path | None, quiet: bool, **settings: Any) -> None:
     """
-    Stand between an agent and its provider, and keep the agent inside its context window.
+    Run a proxy that keeps an agent inside its context window.
 
-    The agent sends its whole history each time; the proxy sends what a session shows of it, and
-    everything else as it came. If anything fails in here, the original request goes out.
+    The agent sends its whole history each time; the proxy sends the session's view of it, and
+    forwards everything else unchanged. If the proxy fails, the original request is sent.
     """
     missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         raise MissingExtra(missing[0], "serve")
-    # Imported here: they load the network, which the help does not need.
+    # Imported here: they load the network stack, which the help does not need.
     from foldline.proxy.server import ProxyServer
     from foldline.stores.retention import Retention
 
@@ -122,7 +122,7 @@ def _options(
     if summarizer != "none":
         provider = Endpoint(resolve_upstream(upstream))
         summarizers = BackgroundSummarizers(provider, summarizer, spend)
-        # One account costs no more than all of them may; and a price that is not known, too much.
+        # One summary may cost no more than the total; an unknown price counts as too much.
         config = config.replace(memory={"enabled": True}, limits={"usd": spend})
     ladder = build_policy(policy, ()) if policy else None
     return ProxyOptions(config, window, ladder, dry_run, summarizers)
@@ -139,6 +139,6 @@ def _store(
 
     path = stores.archive_file(db)
     stores.make_folder(path)
-    # The client has the whole history: after a power cut it sends it again.
+    # The client has the whole history, and sends it again after a power cut.
     store = SqliteStore(path, durability="process")
     return RedactingStore(store, redact_json) if redact else store

@@ -40,14 +40,14 @@ def _cells(info: SessionInfo) -> tuple[Any, ...]:
 
 
 def show_session(info: SessionInfo, receipts: Sequence[Receipt], output: Output) -> None:
-    """Write a session and the receipts of what was tried on it to stdout."""
+    """Write a session and its receipts to stdout."""
     if output.json:
         listed = [receipt.to_dict() for receipt in receipts]
         write_json("sessions.show/1", {**_row(info), "receipts": listed})
         return
     window = f" of {info.head.window:,} tokens" if info.head.window else ""
     rows = (
-        ("format", info.head.dialect or "not known yet"),
+        ("format", info.head.dialect or "unknown"),
         ("model", f"{info.head.model or 'not named'}{window}"),
         ("started", local_time(info.head.created)),
         ("changed", local_time(info.updated)),
@@ -59,7 +59,7 @@ def show_session(info: SessionInfo, receipts: Sequence[Receipt], output: Output)
         console().print()
         console().print(_receipts(done))
     saved = sum(receipt.tokens_before - receipt.tokens_after for receipt in done)
-    output.note(f"{plural(len(done), 'compaction')}, {saved:,} tokens taken out of sight.")
+    output.note(f"{plural(len(done), 'compaction')}, {saved:,} tokens removed from the view.")
 
 
 def _receipts(receipts: Sequence[Receipt]) -> Table:
@@ -97,8 +97,8 @@ Examples:
   foldline sessions delete --keep 30d --max-size 1GB --yes
 
 \b
-The archive holds what was said in plain text, readable by you only. What is deleted is
-overwritten in the file; copies and backups of it are yours to delete.
+The archive holds conversations in plain text, readable by you only. Deleted sessions are
+overwritten in the file; deleting its copies and backups is up to you.
 """
 
 
@@ -106,19 +106,19 @@ overwritten in the file; copies and backups of it are yours to delete.
 @options.archive
 @click.pass_context
 def command(ctx: click.Context, archive_path: Path | None) -> None:
-    """List, show, export and delete the sessions of the archive; without a verb, list them."""
+    """List, show, export and delete the sessions of the archive; list them by default."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_command, as_json=False, quiet=False, archive_path=archive_path)
 
 
 _on_archive = options.on_store(options.archive, ("archive_path",), stores.open_archive)
-"""Gives a verb the archive, which must exist, and its output."""
+"""Pass a command the archive, which must exist, and its output."""
 
 
 @command.command("list", short_help="List the sessions, the newest first.")
 @_on_archive
 def list_command(archive: Archive, output: Output) -> None:
-    """List the sessions, the one that was changed last first."""
+    """List the sessions, the most recently changed first."""
     list_sessions(archive.sessions(), output)
 
 
@@ -126,24 +126,24 @@ def list_command(archive: Archive, output: Output) -> None:
 @click.argument("name")
 @_on_archive
 def show(archive: Archive, name: str, output: Output) -> None:
-    """Show how large the session NAME is, and what each compaction of it did."""
+    """Show the size of the session NAME, and what each compaction of it did."""
     receipts = archive.receipts(name)
     info = next(info for info in archive.sessions() if info.head.name == name)
     show_session(info, receipts, output)
 
 
-@command.command("export", short_help="Write a session out as it was on the wire.")
+@command.command("export", short_help="Export the original messages of a session.")
 @click.argument("name")
 @options.output_file("Where to write; '-' or nothing is stdout.")
 @options.archive
 @options.output
 def export(name: str, out: Path | None, archive_path: Path | None, output: Output) -> None:
-    """Write every message of the session NAME as it came, one JSON value a line."""
+    """Write every original message of the session NAME, one JSON value per line."""
     target = None if out == options.STDOUT else out
     source = str(stores.archive_file(archive_path))
     if target is not None:
         check_output(target, source)
-    lines = StringIO()  # so that an error leaves no half of an export behind
+    lines = StringIO()  # so that an error leaves no partial export
     with stores.open_archive(archive_path) as archive:
         count = export_messages(archive.messages(name), lines)
     text = lines.getvalue()
@@ -158,10 +158,10 @@ def export(name: str, out: Path | None, archive_path: Path | None, output: Outpu
 
 @command.command("delete", short_help="Delete sessions for good.")
 @click.argument("names", metavar="[NAME]...", nargs=-1)
-@click.option("--keep", metavar="TIME", type=PERIOD, help="All that are older: 30d, 12h.")
-@click.option("--max-size", metavar="SIZE", type=SIZE, help="The oldest, until the rest is 1GB.")
-@click.option("--all", "everything", is_flag=True, help="All of them.")
-@click.option("--yes", is_flag=True, help="Do it; needed unless sessions are named.")
+@click.option("--keep", metavar="TIME", type=PERIOD, help="Delete older sessions: 30d, 12h.")
+@click.option("--max-size", metavar="SIZE", type=SIZE, help="Delete the oldest beyond this: 1GB.")
+@click.option("--all", "everything", is_flag=True, help="Delete all sessions.")
+@click.option("--yes", is_flag=True, help="Confirm; required unless sessions are named.")
 @options.archive
 @options.output
 def delete(
@@ -174,23 +174,23 @@ def delete(
     output: Output,
 ) -> None:
     """
-    Delete the sessions NAME, or those that --keep, --max-size or --all say.
+    Delete the sessions NAME, or those that --keep, --max-size or --all select.
 
-    Their bytes are overwritten; what another session holds too stays. Nothing brings them back.
+    Their bytes are overwritten, except those shared with other sessions. This cannot be undone.
     """
     limits = keep is not None or max_size is not None
     if not (names or limits or everything):
-        options.refuse("Name sessions, or say --keep, --max-size or --all.")
+        options.refuse("Name sessions, or give --keep, --max-size or --all.")
     if (limits or everything) and not yes:
-        options.refuse("This cannot be undone; say --yes.")
+        options.refuse("This cannot be undone; confirm with --yes.")
     with stores.open_archive(archive_path) as archive:
-        there = dict.fromkeys(info.head.name for info in archive.sessions())
-        if missing := [name for name in names if name not in there]:
+        stored = dict.fromkeys(info.head.name for info in archive.sessions())
+        if missing := [name for name in names if name not in stored]:
             raise InputError(
                 f"There is no session {missing[0][:80]!r}; nothing was deleted",
                 hint="'foldline sessions' lists them.",
             )
-        deleted = tuple(there if everything else dict.fromkeys(names))
+        deleted = tuple(stored if everything else dict.fromkeys(names))
         archive.delete(*deleted)
         if limits:
             most = None if max_size is None else int(max_size)
@@ -199,5 +199,5 @@ def delete(
     output.result(
         "sessions.delete/1",
         {"deleted": list(deleted), "bytes_left": left},
-        f"Deleted {plural(len(deleted), 'session')}; the archive takes {size(left)} now.",
+        f"Deleted {plural(len(deleted), 'session')}; the archive now takes {size(left)}.",
     )

@@ -40,9 +40,9 @@ Examples:
 @options.output
 def command(model: str | None, top: int, output: Output, **source: Any) -> None:
     """
-    Show where the tokens of a conversation go: by kind, tool and file, and what is waste.
+    Show where the tokens of a conversation go: by kind, tool and file, and how much is waste.
 
-    FILE is a transcript of an agent or provider messages as JSON; "-" is stdin.
+    FILE is an agent transcript, or provider messages as JSON; "-" is stdin.
     """
     opened = open_input(output=output, **source)
     output.warn(opened.warnings)
@@ -77,7 +77,7 @@ def _rows(items: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def _show(opened: Input, counter: TokenCounter, stats: TokenStats) -> None:
-    """Print everything that is known about a conversation."""
+    """Print all statistics of a conversation."""
     from rich.text import Text
 
     from foldline.cli.drawing import bar
@@ -161,7 +161,7 @@ def _around(stats: TokenStats) -> Iterable[str]:
         schemas = plural(stats.schemas, "tool schema")
         besides.append(f"{schemas} of {stats.tool_schemas:,} tokens")
     if besides:
-        yield f"Sent besides the messages: {' and '.join(besides)}."
+        yield f"Also sent: {' and '.join(besides)}."
     if stats.reported:
         used = stats.reported
         cached = f", {used.cache_read:,} of it from the cache" if used.cache_read else ""

@@ -40,8 +40,8 @@ Examples:
   foldline wrap --print codex
 
 \b
-What stands behind -- goes to the agent. Keys and logins stay where they are: the agent sends them
-with every request, and the proxy passes them on. The agent's exit code is the one of this command.
+Arguments after -- go to the agent. Keys and logins stay where they are: the agent sends them
+with every request, and the proxy forwards them. The command returns the agent's exit code.
 """
 
 
@@ -49,23 +49,23 @@ with every request, and the proxy passes them on. The agent's exit code is the o
 @click.argument("client", type=click.Choice(tuple(CLIENTS)))
 @click.argument("arguments", metavar="[-- ARGS]...", nargs=-1, type=click.UNPROCESSED)
 @click.option(
-    "--print", "printed", is_flag=True, help="Print the commands to do it by hand instead."
+    "--print", "printed", is_flag=True, help="Print the equivalent shell commands instead."
 )
 @click.option(
     "--upstream",
     "upstreams",
     metavar="[NAME=]URL",
     multiple=True,
-    help="Where its requests go, instead of where they go without Foldline; of a provider of "
-    "opencode by its NAME.",
+    help="Address to send requests to instead of the usual one; for a provider of "
+    "opencode, with its NAME.",
 )
 @options.number("--window", WINDOW, None, "Window in tokens (the model's own).")
 @click.option("--no-mcp", is_flag=True, help="Do not register the MCP server.")
-@click.option("--write", is_flag=True, help="Let the agent compact, and keep notes and memory.")
-@click.option("--dry-run", is_flag=True, help="Only measure: every request goes out as it came.")
-@click.option("--no-archive", is_flag=True, help="Keep nothing, so that nothing can be recalled.")
+@click.option("--write", is_flag=True, help="Let the agent compact, and write notes and memory.")
+@click.option("--dry-run", is_flag=True, help="Only measure: forward every request unchanged.")
+@click.option("--no-archive", is_flag=True, help="Store nothing; recall is then unavailable.")
 @options.archive
-@click.option("-q", "--quiet", is_flag=True, help="Do not report at the end what was saved.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not report the savings at the end.")
 @options.debug
 def command(
     client: str,
@@ -81,7 +81,7 @@ def command(
     archive = stores.archive_file(archive_path)
     mcp = _mcp(archive, write=rest.pop("write")) if not rest.pop("no_mcp") else ()
     if rest["no_archive"]:
-        mcp = ()  # there is nothing to recall from
+        mcp = ()  # nothing is stored to recall
     addresses = _addresses(agent, upstreams)
     if printed:
         write_text(shell_commands(agent, addresses, mcp))
@@ -114,7 +114,7 @@ def _mcp(archive: Path, *, write: bool) -> tuple[str, ...]:
     if find_spec("mcp") is None:
         Output().note("The agent gets no recall without the extra: pip install 'foldline[mcp]'.")
         return ()
-    # Said in so many words: not every client passes the environment on.
+    # Passed explicitly: not every client passes the environment on.
     memory, notes = stores.memory_file(None), os.environ.get("FOLDLINE_NOTES")
     words = [sys.executable, "-m", "foldline", "mcp", "--archive", str(archive.absolute())]
     words += ["--memory", str(memory.absolute())]
@@ -122,7 +122,7 @@ def _mcp(archive: Path, *, write: bool) -> tuple[str, ...]:
 
 
 def _addresses(agent: WrappedClient, given: tuple[str, ...]) -> Mapping[str, str]:
-    """Return the addresses of the providers, by name, as the user and the environment say."""
+    """Return the provider addresses by name, from the options and the environment."""
     if not given:
         return agent.providers(os.environ)
     named, plain = dict[str, str](), list[str]()
@@ -135,7 +135,7 @@ def _addresses(agent: WrappedClient, given: tuple[str, ...]) -> Mapping[str, str
     if plain:
         known = list(agent.providers({}))
         if len(plain) > 1 or len(known) > 1:
-            options.refuse(f"Say whose address it is: --upstream {known[-1]}=URL.")
+            options.refuse(f"Name the provider: --upstream {known[-1]}=URL.")
         named[known[0]] = plain[0]
     for address in named.values():
         split_address(address)
@@ -148,7 +148,7 @@ def _options(*, window: Amount | None, dry_run: bool, no_archive: bool) -> list[
 
 
 def _no_proxy() -> Mapping[str, str]:
-    """Bypass a proxy of the network for requests to this machine."""
+    """Return variables that bypass a network proxy for requests to this machine."""
     names = ("NO_PROXY", "no_proxy")
     return {
         name: ",".join(filter(None, (os.environ.get(name), "127.0.0.1,localhost")))
@@ -158,7 +158,7 @@ def _no_proxy() -> Mapping[str, str]:
 
 def _closing_note(totals: list[dict[str, Any]], log: Path) -> str:
     if not all(totals):
-        return f"Foldline: the proxy ended before the agent did; {log} says why."
+        return f"Foldline: the proxy ended before the agent did; see {log}."
     return savings_sentence(totals) or "Foldline: no request came through the proxy."
 
 
@@ -185,12 +185,14 @@ class RunningProxy:
     process: subprocess.Popen[bytes]
 
     def totals(self) -> dict[str, Any]:
-        """Ask for the totals; empty when the proxy does not answer."""
+        """Request the totals; empty if the proxy does not answer."""
         place = urlsplit(self.address)
-        with closing(HTTPConnection(place.hostname or "", place.port, timeout=ASKING)) as there:
+        with closing(
+            HTTPConnection(place.hostname or "", place.port, timeout=ASKING)
+        ) as connection:
             try:
-                there.request("GET", "/healthz")
-                totals = json.loads(there.getresponse().read(1 << 20))
+                connection.request("GET", "/healthz")
+                totals = json.loads(connection.getresponse().read(1 << 20))
             except (OSError, HTTPException, ValueError):
                 return {}
         return totals if isinstance(totals, dict) else {}
@@ -199,11 +201,11 @@ class RunningProxy:
 @contextmanager
 def run_proxy(options: Sequence[str], log: Path) -> Iterator[RunningProxy]:
     """
-    Run ``foldline serve`` on a free port, as long as the block runs.
+    Run ``foldline serve`` on a free port for the duration of the block.
 
     Args:
-        options: Of the command.
-        log: A file for its lines.
+        options: Options of the command.
+        log: File for its output.
 
     Raises:
         FoldlineError: It does not start; the error has its last line.
@@ -215,7 +217,7 @@ def run_proxy(options: Sequence[str], log: Path) -> Iterator[RunningProxy]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=lines,
-            # What is typed at the terminal is for the client.
+            # Terminal input is for the client.
             start_new_session=True,
         )
     try:
@@ -233,7 +235,7 @@ def _log(path: Path) -> Any:
 
 
 def _address(process: subprocess.Popen[bytes], log: Path, start: int) -> str:
-    assert process.stdout is not None  # noqa: S101  # it was asked for
+    assert process.stdout is not None  # noqa: S101  # requested above
     ready, _, _ = select.select([process.stdout], [], [], STARTING)
     address = process.stdout.readline().decode("utf-8", "replace").strip() if ready else ""
     if address.startswith("http://"):
@@ -246,7 +248,7 @@ def _address(process: subprocess.Popen[bytes], log: Path, start: int) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()  # which does nothing to one that has ended
+    process.terminate()  # has no effect on a process that has ended
     try:
         process.wait(ENDING)
     except subprocess.TimeoutExpired:
@@ -263,7 +265,7 @@ def run_client(command: Sequence[str], env: Mapping[str, str]) -> int:
     """
     Run a program in the foreground, pass signals on to it, and return its exit code.
 
-    One that a signal ended has the code that a shell gives it: 128 and the number of the signal.
+    If a signal ended it, the code is that of a shell: 128 plus the number of the signal.
 
     Raises:
         InputError: It cannot be run.
@@ -303,7 +305,7 @@ def _forward_signals() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
 
 
 def _at_terminal() -> bool:
-    """Return True if the terminal itself sends the client what is typed, such as Ctrl-C."""
+    """Return True if the terminal itself sends signals such as Ctrl-C to the client."""
     try:
         with os.fdopen(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY), "rb", 0) as terminal:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
@@ -315,7 +317,7 @@ def _at_terminal() -> bool:
 
 
 def savings_sentence(totals: Sequence[Mapping[str, Any]]) -> str:
-    """Return a sentence about what passed, for people; "" when nothing did."""
+    """Return a sentence about the traffic and the savings; "" if there was no traffic."""
     requests = _sum(totals, "requests")
     if not requests:
         return ""
@@ -330,7 +332,7 @@ def savings_sentence(totals: Sequence[Mapping[str, Any]]) -> str:
         words.append(f"the provider read {cached / given:.0%} of its input from its cache")
     failed = _sum(totals, "failed_open")
     if failed:
-        words.append(f"{failed:,} requests went out as they came, because something failed here")
+        words.append(f"{failed:,} requests were forwarded unchanged after a failure in Foldline")
     return f"Foldline: {'; '.join(words)}."
 
 

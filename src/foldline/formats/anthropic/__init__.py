@@ -33,8 +33,8 @@ class AnthropicDialect(Dialect):
     """
     The Messages dialect.
 
-    A user message that holds nothing but tool results is read as one of role "tool"; with
-    anything besides them it is a user message.
+    A user message that holds only tool results is read with the role "tool"; with any other
+    content it is a user message.
     """
 
     name = NAME
@@ -42,11 +42,11 @@ class AnthropicDialect(Dialect):
     provider = "anthropic"
 
     def recognises(self, wire: Any) -> float:
-        """Return how sure it is that this value is in the dialect, from 0 to 1."""
+        """Return the confidence that a value is in this dialect, from 0 to 1."""
         items = wire.get("messages") if isinstance(wire, dict) else wire
         if not isinstance(items, list) or not items:
             return 0.0
-        if not all(isinstance(item, dict) and _speaks(item) for item in items):
+        if not all(isinstance(item, dict) and _is_message(item) for item in items):
             return 0.0
         contents = [item.get("content") for item in items]
         if any(_is_own_block(one) for c in contents if isinstance(c, list) for one in c):
@@ -64,9 +64,9 @@ class AnthropicDialect(Dialect):
 
     def convert(self, transcript: Transcript, *, own: bool) -> Any:
         """
-        Write a list, or a request body where there are tools or a system prompt.
+        Write a list, or a request body if there are tools or a system prompt.
 
-        Anthropic keeps the system prompt outside the messages, and a user speaks first.
+        Anthropic takes the system prompt outside the messages, and the first message is a user's.
         """
         if own:
             items = self.messages(transcript.messages)
@@ -83,10 +83,10 @@ class AnthropicDialect(Dialect):
         """
         Write messages.
 
-        Messages of this dialect stay one wire message each, so that the prefix of a prompt never
-        moves; one whose parts are all left out is not written. Neighbouring assistant messages,
-        and neighbouring tool messages, of other origin become one wire message. System messages
-        in the middle, which this wire does not have, become user text.
+        Each message of this dialect stays one wire message, so that the prefix of a prompt is
+        stable; a message without any remaining part is not written. Adjacent assistant messages,
+        and adjacent tool messages, of another dialect are merged into one wire message. System
+        messages after the start, which this wire does not support, become user text.
         """
         joined: tuple[Role, ...] = ("assistant", "tool")
         return write_messages(messages, NAME, update_message, build_message, "content", joined)
@@ -96,7 +96,7 @@ class AnthropicDialect(Dialect):
         return check_fields(around, SYSTEM, 0)
 
 
-def _speaks(item: dict[str, Any]) -> bool:
+def _is_message(item: dict[str, Any]) -> bool:
     role = item.get("role")
     foreign = "tool_calls" in item or "tool_call_id" in item or "parts" in item
     return isinstance(role, str) and role in ROLES and not foreign
@@ -113,20 +113,20 @@ def _is_own_block(block: Any) -> bool:
 
 
 SILENT_ERROR = "The tool failed without a message."
-"""Content of a failed result that has none: the API rejects an empty one."""
+"""Content of a failed result without content: the API rejects an empty one."""
 
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 
 def update_message(message: Message) -> list[dict[str, Any]]:
     """
-    Write a message of this dialect that an edit changed.
+    Write a message of this dialect after an edit.
 
-    Its other fields, its untouched blocks and the shape of its content (a string or a list) stay,
-    and so does the ``cache_control`` of a block whose text is another one.
+    Its other fields, its unchanged blocks and the shape of its content (a string or a list) are
+    kept, and so is the ``cache_control`` of a block with new text.
 
     Returns:
-        The wire message, if anything of it is left.
+        The wire message; an empty list if no content remains.
     """
     raw: dict[str, Any] = message.raw
     before = raw.get("content")
@@ -149,11 +149,11 @@ def update_message(message: Message) -> list[dict[str, Any]]:
 
 def build_message(message: Message) -> list[dict[str, Any]]:
     """
-    Write a message that was made elsewhere.
+    Write a message that has no original in this dialect.
 
     Returns:
-        A message with the tool results first, if anything in it can be written. Reasoning is left
-        out: only the provider that signed it can read it.
+        A message with the tool results first, or an empty list if nothing can be written.
+        Reasoning is omitted: only the provider that signed it can read it.
     """
     written = (_block(part, own=False) for part in message.parts)
     blocks = [block for block in written if block is not None]
@@ -163,7 +163,7 @@ def build_message(message: Message) -> list[dict[str, Any]]:
 
 
 def _block(part: Part, *, own: bool) -> dict[str, Any] | None:
-    """Write one part: its own block with what changed, else a new one; None for nothing."""
+    """Write one part: its original block with the changes, or a new block; None for no content."""
     raw = part.raw if own and not isinstance(part, Omitted) else None
     raw = raw if isinstance(raw, dict) else None
     match part:
@@ -214,7 +214,7 @@ def _text_block(text: str) -> dict[str, Any] | None:
 
 
 def _media_block(part: Media) -> dict[str, Any] | None:
-    """Write an image or a PDF whose bytes or address the other wire holds."""
+    """Write an image or a PDF from the bytes or the URL in another wire's block."""
     source = media_source(part.raw)
     if source is None or part.kind not in ("image", "document"):
         return None

@@ -1,4 +1,4 @@
-"""The strict rules of Anthropic Messages, as a server that rejects with status 400 has them."""
+"""The strict rules of Anthropic Messages, whose violation the API rejects with status 400."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 from foldline.formats.dialect import FieldCheck, Violation, check_fields, is_a, is_filled
 
 Place: TypeAlias = tuple[int, str, dict[str, Any]]
-"""A block: position of its message, its path there, the block."""
+"""A block: the position of its message, its path in the message, the block."""
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _PROOFS = {"thinking": "signature", "redacted_thinking": "data"}
-"""Where reasoning of a type proves that it is the model's."""
+"""The field of each reasoning type that holds the signature."""
 
 _THOUGHTS = frozenset(_PROOFS)
 _CLIENT_SIDE = frozenset({"text", "image", "document", "tool_use", "tool_result", *_THOUGHTS})
@@ -49,7 +49,7 @@ _CHECKS: Mapping[str, tuple[FieldCheck, ...]] = {
     "image": _SOURCE,
     "document": _SOURCE,
 }
-"""What has to hold of the blocks of a type."""
+"""The checks for each block type."""
 
 _SPEAKERS = {
     "tool_use": ("assistant", "only the assistant calls tools"),
@@ -57,19 +57,19 @@ _SPEAKERS = {
     "thinking": ("assistant", "only the assistant may reason"),
     "redacted_thinking": ("assistant", "only the assistant may reason"),
 }
-"""Who may send blocks of a type."""
+"""The role that may send each block type."""
 
 
 def violations(messages: Sequence[Any]) -> list[Violation]:
     """
     Check a conversation against the rules.
 
-    Users and the assistant speak, a user first, and nobody says nothing (but for a last assistant
-    message, which may be empty); a system message may stand between their turns. Neighbouring
-    messages of one role are one turn, as the API merges them. All calls of a turn are answered in
-    the next one, before anything else there, once each; ids are unique; the last calls may still
-    wait. Reasoning is signed and comes first in its turn, but for what follows a tool that ran at
-    the provider. Whether signed reasoning is unchanged cannot be seen here: signatures are opaque.
+    Roles are user and assistant, the first is user, and no message is empty (except a final
+    assistant message); system messages are allowed between turns. Adjacent messages of one role
+    are one turn, as the API merges them. Every call of a turn is answered exactly once, at the
+    start of the next turn; ids are unique; the last calls may be pending. Reasoning is signed and
+    comes first in its turn, except after a tool that ran at the provider. Whether signed reasoning
+    is unchanged cannot be checked: signatures are opaque.
     """
     found = [v for index, message in enumerate(messages) for v in _shape(message, index)]
     if found and any(v.rule == "type" and v.field in ("", "content", "role") for v in found):
@@ -79,7 +79,8 @@ def violations(messages: Sequence[Any]) -> list[Violation]:
         found = [v for v in found if not (v.index == last and v.rule == "empty")]
     turns = _turns(messages)
     if turns and turns[0].role != "user":
-        found.append(Violation(turns[0].index, "role", "first", "a user must speak first"))
+        text = "the first message must be a user's"
+        found.append(Violation(turns[0].index, "role", "first", text))
     for turn in turns:
         found += [v for place in turn.blocks for v in _block(place, turn.role)]
         if turn.role == "assistant":
@@ -194,7 +195,7 @@ def _pairing(turns: Sequence[_Turn]) -> Iterator[Violation]:
 
 
 def _answers(turn: _Turn, waiting: dict[str, Place]) -> Iterator[Violation]:
-    """Check the results of a turn and take the calls that they answer out of ``waiting``."""
+    """Check the results of a turn and remove the calls that they answer from ``waiting``."""
     has_content = False
     for index, path, block in turn.blocks:
         if block.get("type") != "tool_result":

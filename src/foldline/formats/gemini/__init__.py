@@ -53,7 +53,7 @@ class GeminiDialect(Dialect):
     key = "contents"
 
     def recognises(self, wire: Any) -> float:
-        """Return how sure it is that this value is in the dialect, from 0 to 1."""
+        """Return the confidence that a value is in this dialect, from 0 to 1."""
         items = wire.get("contents") if isinstance(wire, dict) else wire
         if not isinstance(items, list) or not items:
             return 0.0
@@ -66,9 +66,9 @@ class GeminiDialect(Dialect):
 
     def convert(self, transcript: Transcript, *, own: bool) -> Any:
         """
-        Write a list of contents, or a request where there are tools or a system text.
+        Write a list of contents, or a request if there are tools or a system text.
 
-        These have no place among contents.
+        Contents cannot hold these.
         """
         if own:
             return self.messages(transcript.messages)
@@ -84,7 +84,7 @@ class GeminiDialect(Dialect):
         return in_body(items, self.key, around)
 
     def messages(self, messages: Sequence[Message]) -> list[Any]:
-        """Write messages; results of one turn share a content, what says nothing is left out."""
+        """Write messages; results of one turn share a content, empty messages are omitted."""
         out: list[Any] = []
         last: Message | None = None
         for message in adapt(messages, self.name):
@@ -92,7 +92,7 @@ class GeminiDialect(Dialect):
             if content is None:
                 continue
             answers = last is not None and bool(last.results) and message.role == "tool"
-            # Results belong into the content before, of which some were made here.
+            # These results belong to the previous content, some of which were made here.
             if last and answers and not (is_own(last, NAME) and is_own(message, NAME)):
                 joined = [*out[-1]["parts"], *content["parts"]]
                 before = out[-2]["parts"] if len(out) > 1 else []
@@ -104,7 +104,7 @@ class GeminiDialect(Dialect):
 
 
 def _is_content(item: Any) -> bool:
-    # Pydantic AI's messages have parts too, and a kind.
+    # Pydantic AI's messages have parts too, but also a kind.
     return isinstance(item, dict) and isinstance(item.get("parts"), list) and "kind" not in item
 
 
@@ -124,11 +124,11 @@ def _in_call_order(parts: list[Any], before: list[Any]) -> list[Any]:
 
 
 SKIP_SIGNATURE = "skip_thought_signature_validator"
-"""What Google documents as the signature of function calls that the model did not make so."""
+"""The signature that Google documents for function calls not made by the model."""
 
 
 def write_content(message: Message) -> dict[str, Any] | None:
-    """Write a message as a content; None when nothing of it is sent."""
+    """Write a message as a content; None if no part of it is sent."""
     own = is_own(message, NAME)
     if own and message.intact:
         content: dict[str, Any] = message.raw
@@ -144,10 +144,10 @@ def write_content(message: Message) -> dict[str, Any] | None:
 
 def _keep_signed(parts: list[dict[str, Any]], message: Message) -> list[dict[str, Any]]:
     """
-    Keep the first of parallel calls signed, as the API demands where calls came signed.
+    Keep the first of parallel calls signed, as the API requires if the calls were signed.
 
-    The signature covers what the model wrote. Where the signed call was left out or its arguments
-    were changed, the first call gets the documented placeholder instead.
+    The signature covers the model's output. If the signed call was removed or its arguments
+    changed, the first call gets the documented placeholder.
     """
     calls = [i for i, part in enumerate(parts) if get(part, "functionCall") is not None]
     before = [p for p in message.raw.get("parts") or [] if get(p, "functionCall") is not None]
@@ -164,11 +164,11 @@ def write_part(part: Part, own: bool) -> dict[str, Any] | None:
     Write one part.
 
     Args:
-        part: What to write.
+        part: The part.
         own: Whether the ``raw`` of the part is a Gemini part.
 
     Returns:
-        The wire part, or None for what is not sent: omitted parts, empty texts, and signed
+        The wire part, or None if it is not sent: omitted parts, empty texts, and signed
         reasoning of another provider.
     """
     wire = part.raw if own and not isinstance(part, Omitted) else None
@@ -220,7 +220,7 @@ def _result_wire(result: ToolResult, wire: Any) -> dict[str, Any]:
 
 
 def _response(response: Mapping[str, Any], result: ToolResult) -> dict[str, Any]:
-    """Put other text where the answer stood; short fields such as an exit code stay."""
+    """Replace the text of the answer; short fields such as an exit code are kept."""
     key = answer_key(response)
     if key is not None:
         return {**response, key: result.text}

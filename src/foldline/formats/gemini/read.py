@@ -33,7 +33,7 @@ ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "too
 
 
 def read_system_and_tools(around: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
-    """Return the system text and the tools; the Python SDK has both under ``config``."""
+    """Return the system text and the tools; the Python SDK puts both under ``config``."""
     config = around.get("config")
     places = [around, config] if isinstance(config, dict) else [around]
     system = next((_system(p) for p in places if get(p, "systemInstruction") is not None), "")
@@ -71,9 +71,9 @@ def read_message(item: Any, index: int) -> Message:
 
 def match_ids(messages: list[Message]) -> list[Message]:
     """
-    Agree on ids where only one side of a pair has one, so that calls and results find each other.
+    Match ids if only one side of a pair has one, so that calls and results are paired.
 
-    Clients send results with ids of their own for calls that came without, and the reverse.
+    Clients send results with their own ids for calls that have none, and the reverse.
     """
     waiting: dict[str, list[str | None]] = {}
     known: Counter[str] = Counter()
@@ -106,15 +106,15 @@ def _match_id(result: ToolResult, waiting: list[str | None], known: Counter[str]
 
 
 ANSWER_KEYS = ("output", "error", "result", "content")
-"""Keys of a function response that hold the text, in the order in which they are looked for."""
+"""Keys of a function response that may hold the text, in order of preference."""
 
 
 SMALL = 200
-"""Longest text, in characters, of a field that counts as a note beside the answer (exit codes)."""
+"""Longest field, in characters, that counts as metadata beside the answer, such as exit codes."""
 
 
 def spelling(wire: Mapping[str, Any], field: str) -> str:
-    """Return the key under which ``wire`` has a field, in its own spelling."""
+    """Return the key of a field in the spelling that ``wire`` uses."""
     return field if wire.get(field) is not None else _snake_case(field)
 
 
@@ -124,7 +124,7 @@ def _snake_case(field: str) -> str:
 
 
 def get(wire: Mapping[str, Any], field: str) -> Any:
-    """Return a field in either spelling; None where it is missing."""
+    """Return a field in either spelling; None if it is missing."""
     return wire.get(spelling(wire, field))
 
 
@@ -183,7 +183,7 @@ def answer_content(answer: dict[str, Any], index: int | None, field: str) -> tup
 
 
 def answer_key(response: Mapping[str, Any]) -> str | None:
-    """Return the key that holds the answer, None when all of the response is the answer."""
+    """Return the key that holds the answer, None if the whole response is the answer."""
     key = next((key for key in ANSWER_KEYS if response.get(key) is not None), None)
     if key is None or not all(is_small(v) for k, v in response.items() if k != key):
         return None
@@ -191,7 +191,7 @@ def answer_key(response: Mapping[str, Any]) -> str | None:
 
 
 def is_small(value: Any) -> bool:
-    """Return True for a value that counts as a note beside the answer."""
+    """Return True for a value that counts as metadata beside the answer."""
     if isinstance(value, str):
         return len(value) <= SMALL
     return value is None or isinstance(value, (int, float))

@@ -1,4 +1,4 @@
-"""The strict rules of Gemini contents: what a server rejects with status 400."""
+"""The strict rules of Gemini contents, whose violation the API rejects with status 400."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ def violations(contents: Sequence[Any]) -> list[Violation]:
     Check a conversation against the rules.
 
     Contents and their parts are not empty; roles are user, model or function, user first; a turn
-    with function calls follows a user turn or a function response turn; the turn behind it answers
-    these calls, each once and in their order, by name and by id where both have one; only the last
-    turn may wait;
-    where calls are signed, the first of them is. A content of nothing but thoughts is no turn: the
-    API does not show thoughts to the model again.
+    with function calls follows a user turn or a function response turn; the next turn answers
+    these calls, each once and in order, by name and by id if both have one; only the last turn may
+    be pending; if calls are signed, the first of them is. A content of only thoughts is not a
+    turn: the API does not send thoughts to the model again.
     """
     if not contents:
         return [Violation(0, "contents", "empty", "there are no contents")]
@@ -95,7 +94,7 @@ def _function(value: Any, data: str, index: int, field: str) -> Iterator[Violati
 
 def _order(role: str, before: str, calls: list[Any], index: int) -> Iterator[Violation]:
     if index == 0 and role != "user":
-        yield Violation(0, "role", "order", "the first content must be of the user")
+        yield Violation(0, "role", "order", "the first content must be the user's")
     if calls and role != "model":
         yield Violation(index, "role", "order", "only the model calls functions")
     if calls and (index == 0 or before == "model"):
@@ -104,7 +103,7 @@ def _order(role: str, before: str, calls: list[Any], index: int) -> Iterator[Vio
 
 
 def _answers(waiting: list[Any], answers: list[Any], index: int) -> list[Violation]:
-    """Compare the answers of a turn with the calls of the turn before."""
+    """Compare the answers of a turn with the calls of the previous turn."""
     found = []
     left: dict[str, Counter[str]] = defaultdict(Counter)
     for call in waiting:
@@ -113,10 +112,10 @@ def _answers(waiting: list[Any], answers: list[Any], index: int) -> list[Violati
     for answer in answers:
         name, number = _names(answer)
         if not _take(left[name], number):
-            text = f"the response of {name!r} answers no call of the turn before"
+            text = f"the response of {name!r} answers no call of the previous turn"
             found.append(Violation(index, "parts", "pairing", text))
     if not found and _is_disordered(list(map(_names, waiting)), list(map(_names, answers))):
-        text = "the responses come in another order than their calls"
+        text = "the responses are not in the order of their calls"
         found.append(Violation(index, "parts", "order", text))
     for name, numbers in left.items():
         if numbers.total():
@@ -126,7 +125,7 @@ def _answers(waiting: list[Any], answers: list[Any], index: int) -> list[Violati
 
 
 def _is_disordered(calls: list[tuple[str, str]], answers: list[tuple[str, str]]) -> bool:
-    """Return True if answers come in another order, by id where all have one, else by name."""
+    """Return True if answers are not in call order, by id if all have one, else by name."""
     if not all(number for _, number in (*calls, *answers)):
         calls, answers = ([(name, "") for name, _ in some] for some in (calls, answers))
     given = Counter(answers)
@@ -135,7 +134,7 @@ def _is_disordered(calls: list[tuple[str, str]], answers: list[tuple[str, str]])
 
 
 def _names(function: Any) -> tuple[str, str]:
-    """Return name and id, each empty where it is missing."""
+    """Return name and id, each empty if it is missing."""
     if not isinstance(function, dict):
         return "", ""
     name, number = function.get("name"), function.get("id")
@@ -143,7 +142,7 @@ def _names(function: Any) -> tuple[str, str]:
 
 
 def _take(numbers: Counter[str], number: str) -> bool:
-    """Strike one call with this id; a missing id on either side matches any."""
+    """Remove one call with this id; a missing id on either side matches any."""
     for candidate in (number, "") if number else tuple(numbers):
         if numbers[candidate]:
             numbers[candidate] -= 1

@@ -1,4 +1,4 @@
-"""LangChain messages: thread state, serialized constructors, or the living objects themselves."""
+"""LangChain messages: thread state, serialized constructors, or live objects."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from foldline.values.transcript import Transcript
 @frozen
 class ThreadState:
     """
-    What surrounded the messages.
+    The container of the messages.
 
     ``wire`` is the thread state (None for a bare list), ``shape`` the shape of the messages.
     """
@@ -57,7 +57,7 @@ class LangChainDialect(Dialect):
     provider = "langchain"
 
     def recognises(self, wire: Any) -> float:
-        """Return how sure it is that this value is in the dialect, from 0 to 1."""
+        """Return the confidence that a value is in this dialect, from 0 to 1."""
         try:
             items = _items(wire)
         except InputError:
@@ -78,7 +78,7 @@ class LangChainDialect(Dialect):
         return items, ThreadState(wire if isinstance(wire, dict) else None, shape or "dict")
 
     def encode(self, transcript: Transcript) -> Any:
-        """Write a conversation in the shape in which it came; a foreign one becomes a list."""
+        """Write a conversation in its original shape; one of another dialect becomes a list."""
         state = transcript.envelope
         if isinstance(state, ThreadState):
             items, wire = write_messages(transcript.messages, state.shape), state.wire
@@ -98,7 +98,7 @@ class LangChainDialect(Dialect):
         return items
 
     def messages(self, messages: Sequence[Message]) -> list[Any]:
-        """Write messages; new ones have the shape of the first that was LangChain's before."""
+        """Write messages; new ones take the shape of the first original LangChain message."""
         own = (message.raw for message in messages if is_own(message, self.name))
         return write_messages(messages, shape_of(next(own, {})) or "dict")
 
@@ -148,7 +148,7 @@ def _update(message: Message) -> list[Any]:
 
 
 def _is_beside(part: Part) -> bool:
-    """Return True if a part is reasoning that stands in additional_kwargs."""
+    """Return True if a part is reasoning stored in additional_kwargs."""
     return isinstance(part, Thinking) and isinstance(part.raw, dict) and "type" not in part.raw
 
 
@@ -184,7 +184,7 @@ def _write_message(message: Message, parts: tuple[Part, ...], shape: Shape) -> A
 
 
 def call_fields(fields: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[str, Any]:
-    """Return the fields beside the content that repeat calls, holding only these calls."""
+    """Return the fields beside the content that repeat calls, reduced to these calls."""
     out: dict[str, Any] = {}
     for key in LISTS:
         if isinstance(fields.get(key), list):
@@ -202,7 +202,7 @@ def call_fields(fields: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[st
 
 
 def sent_fields(extra: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[str, Any]:
-    """Return additional_kwargs with only these calls; the keys vanish with the last call."""
+    """Return additional_kwargs with only these calls; without calls, without the keys."""
     out = dict(extra)
     sent = [_write_place(call, "sent") for call in calls if "sent" in call.raw]
     if isinstance(extra.get("tool_calls"), list):
@@ -217,7 +217,7 @@ def sent_fields(extra: Mapping[str, Any], calls: Sequence[ToolCall]) -> dict[str
 
 
 def _write_place(call: ToolCall, place: str) -> dict[str, Any]:
-    """Write what stands for a call in one place; places may spell the same arguments otherwise."""
+    """Write the entry of a call in one place; places may encode the same arguments differently."""
     entry = call.raw[place]
     shape = place_shape(place, entry)
     if _is_unchanged(call):
@@ -226,7 +226,7 @@ def _write_place(call: ToolCall, place: str) -> dict[str, Any]:
 
 
 def _is_unchanged(call: ToolCall) -> bool:
-    """Return True if the arguments are those that were read, in the first of the places."""
+    """Return True if the arguments equal those read from the first of the places."""
     place = next(place for place in (*LISTS, "sent", "block") if place in call.raw)
     return place_shape(place, call.raw[place]).text(call.raw[place]) == call.arguments
 
@@ -236,12 +236,12 @@ def write_content(parts: Sequence[Part], own: bool, *, blocks: bool = False) -> 
     Write parts as content.
 
     Args:
-        parts: Parts of a message; calls are written only where a block repeated them.
+        parts: Parts of a message; calls are written only if a block repeated them.
         own: Whether the ``raw`` of the parts is LangChain's.
-        blocks: Whether the content came as a list and has to stay one.
+        blocks: Whether the original content was a list and must stay one.
 
     Returns:
-        A string where texts suffice, else a list of blocks.
+        A string if there is only text, else a list of blocks.
     """
     written = [wire for part in parts if (wire := _wire(part, own)) is not None]
     if not blocks and all(isinstance(wire, str) for wire in written):

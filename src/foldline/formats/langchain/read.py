@@ -1,4 +1,4 @@
-"""Reading LangChain messages: content in the way of any provider, calls in up to three places."""
+"""Reading LangChain messages: content in any provider's format, calls in up to three places."""
 
 from __future__ import annotations
 
@@ -110,17 +110,17 @@ BLOCKS: Mapping[str, str] = {
     "tool_call": "args",
     "function_call": "arguments",
 }
-"""Content blocks that repeat a call, and where each has the arguments."""
+"""Content blocks that repeat a call, and the key of their arguments."""
 
 
 LISTS = ("tool_calls", "invalid_tool_calls")
-"""Fields with parsed calls; what stands there is what LangChain sends."""
+"""Fields with parsed calls; their content is what LangChain sends."""
 
 PARSED = CallShape("args", as_text=None, new={"type": "tool_call"})
 
 
 def place_shape(place: str, entry: Mapping[str, Any]) -> CallShape:
-    """Return how an entry holds its call in one of the places that `read_calls` names."""
+    """Return the shape of a call's entry in one of the places listed in `read_calls`."""
     if place == "block":
         number = "call_id" if entry.get("call_id") else "id"
         return CallShape(BLOCKS[entry["type"]], number=number, as_text=None)
@@ -133,9 +133,9 @@ def read_calls(fields: Mapping[str, Any], index: int) -> list[ToolCall]:
     """
     Read the calls of a message, each once.
 
-    The ``raw`` of a call is a dict of everything that stands for it: "tool_calls" or
-    "invalid_tool_calls" (the parsed entry), "sent" (the entry in additional_kwargs), and, added
-    by ``in_block``, "block" (the content block).
+    The ``raw`` of a call is a dict of all its entries: "tool_calls" or "invalid_tool_calls" (the
+    parsed entry), "sent" (the entry in additional_kwargs), and, added by ``in_block``, "block"
+    (the content block).
 
     Raises:
         InputError: An entry has a wrong type.
@@ -160,12 +160,12 @@ def read_calls(fields: Mapping[str, Any], index: int) -> list[ToolCall]:
 
 def in_block(block: dict[str, Any], calls: Sequence[ToolCall], index: int, field: str) -> ToolCall:
     """
-    Return the call that a content block repeats, or a new one where nothing else stands for it.
+    Return the call that a content block repeats, or a new one if there is no other entry.
 
     Raises:
         InputError: The block has no name.
     """
-    # OpenAI's function_call items have an id of the item and another one of the call.
+    # OpenAI's function_call items have separate ids for the item and the call.
     number = text_or(block.get("call_id") or block.get("id"), None)
     for call in calls:
         if call.id == number and "block" not in call.raw:
@@ -177,7 +177,7 @@ def in_block(block: dict[str, Any], calls: Sequence[ToolCall], index: int, field
 
 
 def _parse_call(key: str, wire: dict[str, Any], index: int, field: str) -> ToolCall:
-    # The parser leaves the name of an invalid call open.
+    # The parser may omit the name of an invalid call.
     named = {**wire, "name": wire.get("name") or ""}
     return replace(PARSED.read(named, index, field), raw={key: wire})
 
@@ -203,7 +203,7 @@ def read_content(
 
     Args:
         content: A string, a list of strings and blocks, or None.
-        calls: The calls that stand beside the content; blocks that repeat one become that one.
+        calls: The calls beside the content; a block that repeats one is read as that call.
         index: Position of the message, for errors.
 
     Raises:
@@ -215,7 +215,7 @@ def read_content(
 
 
 def read_answer(content: Any, index: int) -> tuple[Content, ...]:
-    """Read the content of a tool message, in which calls and reasoning mean nothing."""
+    """Read the content of a tool message, in which calls and reasoning have no meaning."""
     return tuple(
         part if isinstance(part, (Text, Media, Opaque)) else Opaque("block", raw=part.raw)
         for part in read_content(content, (), index)

@@ -1,4 +1,4 @@
-"""What providers demand of LangChain messages: known types, no empty message, paired calls."""
+"""Provider rules for LangChain messages: known types, no empty message, paired calls."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def violations(messages: Sequence[Any]) -> list[Violation]:
     """
     Check a conversation against the rules.
 
-    Types are known; no message is empty; every AI message with calls is followed at once by
-    exactly one tool message for each of its calls (the last one may still wait).
+    Types are known; no message is empty; every AI message with calls is followed directly by
+    exactly one tool message for each of its calls (those of the last one may be pending).
     """
     return check_pairing(f for index, one in enumerate(messages) for f in _message(one, index))
 
@@ -51,11 +51,11 @@ def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
         found = list(_calls(fields, index)) if kind == "ai" else []
         yield from (one for one in found if isinstance(one, Violation))
         yield PairingTurn(index, tuple(one for one in found if isinstance(one, tuple)))
-        if not found and not _says_something(fields):
+        if not found and not _has_content(fields):
             yield Violation(index, "content", "empty", "the message is empty")
 
 
-def _says_something(fields: dict[str, Any]) -> bool:
+def _has_content(fields: dict[str, Any]) -> bool:
     content = fields.get("content")
     if isinstance(content, list):
         return any(not isinstance(block, dict) or block.get("text") != "" for block in content)
@@ -67,7 +67,7 @@ def _says_something(fields: dict[str, Any]) -> bool:
 
 
 def _calls(fields: dict[str, Any], index: int) -> Iterator[tuple[str, str] | Violation]:
-    """Yield the ids of the calls, each once, and what is wrong with the entries."""
+    """Yield the id of each call once, and the violations of the entries."""
     known: set[str] = set()
     for key in LISTS:
         entries = fields.get(key)
@@ -88,7 +88,7 @@ def _calls(fields: dict[str, Any], index: int) -> Iterator[tuple[str, str] | Vio
 
 
 def _elsewhere(fields: dict[str, Any], known: set[str]) -> list[tuple[str, str]]:
-    """Return calls that stand only in content blocks or, where none is parsed, as sent."""
+    """Return calls found only in content blocks or, if none is parsed, in additional_kwargs."""
     extra = fields.get("additional_kwargs")
     sent = extra.get("tool_calls") if isinstance(extra, dict) and not known else None
     found = {}

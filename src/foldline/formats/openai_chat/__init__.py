@@ -1,4 +1,4 @@
-"""OpenAI chat completions, and everything that speaks it: messages with ``tool_calls``."""
+"""OpenAI chat completions and compatible APIs: messages with ``tool_calls``."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class OpenAIChatDialect(Dialect):
     provider = "openai"
 
     def recognises(self, wire: Any) -> float:
-        """Return how sure it is that this value is in the dialect, from 0 to 1."""
+        """Return the confidence that a value is in this dialect, from 0 to 1."""
         items = wire.get("messages") if isinstance(wire, dict) else wire
-        if not isinstance(items, list) or not items or not all(map(_speaks, items)):
+        if not isinstance(items, list) or not items or not all(map(_is_message, items)):
             return 0.0
         if any(not _OWN_KEYS.isdisjoint(item) or item["role"] == "tool" for item in items):
             return 1.0
@@ -71,7 +71,7 @@ class OpenAIChatDialect(Dialect):
         return "", tuple(expect(around.get("tools") or [], list, None, "tools"))
 
     def convert(self, transcript: Transcript, *, own: bool) -> Any:
-        """Write a list, or a request body where there are tools; a system prompt comes first."""
+        """Write a list, or a request body if there are tools; a system prompt comes first."""
         items = self.messages(transcript.messages)
         if own:
             return items
@@ -88,7 +88,7 @@ class OpenAIChatDialect(Dialect):
         return write_messages(messages, NAME, update_message, build_messages)
 
 
-def _speaks(item: Any) -> bool:
+def _is_message(item: Any) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("role"), str):
         return False
     return item["role"] in ROLES and "parts" not in item
@@ -113,7 +113,7 @@ _SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio
 
 
 def update_message(message: Message) -> list[Any]:
-    """Write a message of this dialect that an edit changed; its other fields stay."""
+    """Write a message of this dialect after an edit; its other fields are kept."""
     raw: dict[str, Any] = message.raw
     kept = tuple(part for part in message.parts if not isinstance(part, Omitted))
     if not kept:
@@ -135,10 +135,10 @@ def update_message(message: Message) -> list[Any]:
 
 def build_messages(message: Message) -> list[Any]:
     """
-    Write a message that was made elsewhere.
+    Write a message that has no original in this dialect.
 
     Returns:
-        One message for each tool result, then one for the rest; none when nothing is said.
+        One message for each tool result, then one for the rest; none if there is no content.
     """
     out: list[Any] = [
         {
@@ -167,7 +167,7 @@ def _is_content(part: Part) -> bool:
 
 
 def _with_calls(wire: dict[str, Any], calls: Sequence[ToolCall]) -> dict[str, Any]:
-    """Put the calls that are left into a message that held them; say nothing rather than null."""
+    """Put the remaining calls into their message; omit empty content rather than write null."""
     legacy = next((call for call in calls if _is_legacy(call)), None)
     if legacy is not None:
         return LEGACY.write(legacy, wire)
@@ -187,12 +187,12 @@ def _is_legacy(call: ToolCall) -> bool:
 
 def _content(parts: Sequence[Part], *, own: bool, listed: bool = False) -> Any:
     """
-    Write content, None for nothing.
+    Write content, None if there is none.
 
     Args:
         parts: Texts, media and opaque blocks.
         own: Whether their ``raw`` is of this dialect.
-        listed: Whether the content came as a list and has to stay one.
+        listed: Whether the original content was a list and must stay one.
     """
     kept_parts = [part for part in parts if own or not isinstance(part, Text) or part.text]
     if not kept_parts:

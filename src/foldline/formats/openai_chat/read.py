@@ -33,7 +33,7 @@ CUSTOM = CallShape("input", inner="custom", as_text=True)
 
 
 def call_shape(call: dict[str, Any]) -> CallShape:
-    """Return how an entry of ``tool_calls`` holds its call."""
+    """Return the shape of an entry of ``tool_calls``."""
     return CUSTOM if call.get("type") == "custom" else FUNCTION
 
 

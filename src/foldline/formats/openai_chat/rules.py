@@ -1,4 +1,4 @@
-"""The strict rules of OpenAI chat completions: what a server rejects with status 400."""
+"""The strict rules of OpenAI chat completions, whose violation is rejected with status 400."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def violations(messages: Sequence[Any]) -> list[Violation]:
     Check a conversation against the rules.
 
     There are messages; roles are known; no message is empty; every assistant message with calls
-    is followed at once by exactly one tool message for each of its calls (the last one may still
-    wait); ids are unique within a message; function arguments are a string. The older
+    is followed directly by exactly one tool message for each of its calls (those of the last one
+    may be pending); ids are unique within a message; function arguments are a string. The older
     ``function_call`` is answered by a message of the role function.
     """
     if not messages:
@@ -50,8 +50,8 @@ def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
         found = list(_calls(message, index)) if role == "assistant" else []
         yield PairingTurn(index, tuple(one for one in found if isinstance(one, tuple)))
         yield from (one for one in found if isinstance(one, Violation))
-        speaks = any(message.get(key) for key in ("content", "refusal", "audio"))
-        if not found and not speaks:
+        has_content = any(message.get(key) for key in ("content", "refusal", "audio"))
+        if not found and not has_content:
             yield Violation(index, "content", "empty", "the message is empty")
 
 
@@ -60,7 +60,7 @@ def _legacy_id(name: str) -> str:
 
 
 def _calls(message: dict[str, Any], index: int) -> Iterator[CallPlace | Violation]:
-    """Yield the ids of the calls with their fields, and what is wrong with the calls."""
+    """Yield the ids of the calls with their fields, and the violations of the calls."""
     listed, legacy = message.get("tool_calls"), message.get("function_call")
     if listed is None and isinstance(legacy, dict) and isinstance(legacy.get("name"), str):
         yield _legacy_id(legacy["name"]), "function_call"

@@ -1,4 +1,4 @@
-"""OpenAI Responses: a flat list of items, one for each message, thought, call and output."""
+"""OpenAI Responses: a flat list of items, one for each message, reasoning, call and output."""
 
 from __future__ import annotations
 
@@ -46,11 +46,10 @@ _BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 
 class OpenAIResponsesDialect(Dialect):
     """
-    The Responses dialect: one message an item.
+    The Responses dialect: one message per item.
 
-    Items that the provider made for itself (searches, generated images, references) are carried
-    along untouched; those of an unknown type or role, and tools that a client sends as an item,
-    stay where they are, too.
+    Provider items (searches, generated images, references) are kept unchanged; so are items of
+    an unknown type or role, and tools that a client sends as an item.
     """
 
     name = NAME
@@ -59,7 +58,7 @@ class OpenAIResponsesDialect(Dialect):
     key = "input"
 
     def recognises(self, wire: Any) -> float:
-        """Return how sure it is that this value is in the dialect, from 0 to 1."""
+        """Return the confidence that a value is in this dialect, from 0 to 1."""
         if isinstance(wire, dict) and "input" in wire and "messages" not in wire:
             wire = wire["input"]
             if isinstance(wire, str):
@@ -82,14 +81,14 @@ class OpenAIResponsesDialect(Dialect):
         return system or "", super().system_and_tools(around)[1]
 
     def unwrap(self, wire: Any) -> tuple[list[Any], Any]:
-        """Return the items of a list, or of a request body, whose input may be a user's text."""
+        """Return the items of a list or of a request body, whose input may be a user's text."""
         if not isinstance(wire, dict):
             return super().unwrap(wire)
         given = expect(wire.get("input"), (list, str), None, "input")
         return [{"role": "user", "content": given}] if isinstance(given, str) else given, wire
 
     def encode(self, transcript: Transcript) -> Any:
-        """Write a conversation in the shape in which it came; see `Dialect.encode`."""
+        """Write a conversation in its original shape; see `Dialect.encode`."""
         written = super().encode(transcript)
         own = transcript.dialect == self.name and isinstance(transcript.envelope, dict)
         before = transcript.envelope.get("input") if own else None
@@ -98,7 +97,7 @@ class OpenAIResponsesDialect(Dialect):
         return written
 
     def convert(self, transcript: Transcript, *, own: bool) -> Any:
-        """Write a list, or a request body where there are tools or a system prompt."""
+        """Write a list, or a request body if there are tools or a system prompt."""
         tools = list(transcript.tools)
         if not own:
             more = {"strict": False}
@@ -111,9 +110,9 @@ class OpenAIResponsesDialect(Dialect):
         """
         Write messages as items; one of another dialect may become several.
 
-        The id of an assistant item binds it to the reasoning before it: where that reasoning was
-        left out, or the item itself was changed and no reasoning stands before it, it is written
-        without its id.
+        The id of an assistant item binds it to the reasoning before it: if that reasoning was
+        removed, or the item was changed and no reasoning precedes it, it is written without its
+        id.
         """
         if all(message.intact and is_own(message, NAME) for message in messages):
             return [message.raw for message in messages]
@@ -124,7 +123,7 @@ class OpenAIResponsesDialect(Dialect):
         return writer.out
 
     def validate(self, wire: Any) -> list[Violation]:
-        """Check the strict rules of the API; an input that is a text need only be filled."""
+        """Check the strict rules of the API; an input that is a string must not be blank."""
         given = wire.get("input") if isinstance(wire, dict) else None
         if not isinstance(given, str):
             return super().validate(wire)
@@ -152,7 +151,7 @@ def _is_easy(item: dict[str, Any]) -> bool:
 
 
 def _kinds_by_id(messages: Sequence[Message]) -> dict[str, CallKind]:
-    """Map the ids of calls to what was called, so that an answer gets the right type."""
+    """Map the ids of calls to their kinds, so that an answer gets the right type."""
     return {
         call.id: KINDS[call.raw["type"]]
         for message in messages
@@ -165,9 +164,9 @@ def _kinds_by_id(messages: Sequence[Message]) -> dict[str, CallKind]:
 @dataclass(slots=True)
 class _Writer:
     """
-    Writes items one after the other.
+    Writes items in order.
 
-    ``thought`` is what became of the reasoning that the coming assistant items belong to.
+    ``thought`` is the state of the reasoning to which the next assistant items belong.
     """
 
     called: dict[str, CallKind]
@@ -187,7 +186,7 @@ class _Writer:
             self.out += [self._drop_unbound_id(item, message) for item in self._own(message)]
 
     def _drop_unbound_id(self, item: Any, message: Message) -> Any:
-        """Take the id from an item whose reasoning is gone."""
+        """Remove the id of an item whose reasoning was removed."""
         unbound = self.thought == "left out" or (self.thought == "none" and not message.intact)
         if message.role != "assistant" or not unbound or "id" not in item:
             return item
@@ -201,7 +200,7 @@ class _Writer:
         if _item_type(message) == "message":
             blocks = [_block(p, message.role, own=True) for p in message.parts if _is_content(p)]
             texts = [part.text for part in message.parts if isinstance(part, Text)]
-            # A string stays a string while it can.
+            # A string stays a string if possible.
             plain = isinstance(message.raw.get("content"), str) and len(texts) == len(blocks)
             content = "\n".join(texts) if plain else blocks
             return [{**message.raw, "content": content}] if blocks else []
@@ -227,7 +226,7 @@ class _Writer:
         return build_output(kind or KINDS["function_call"], result, blocks)
 
     def _build(self, message: Message) -> None:
-        """Write a message that was made elsewhere: results, then what was said, in order."""
+        """Write a message without an original here: results, then the other parts, in order."""
         blocks_so_far: list[Any] = []
         later: list[Any] = []
         for part in message.parts:
@@ -259,7 +258,7 @@ def _message_items(message: Message, blocks: list[Any]) -> list[Any]:
 
 
 def _block(part: Any, role: str, *, own: bool) -> dict[str, Any]:
-    """Write content; ``role`` decides what text is called and whether media may stand there."""
+    """Write content; ``role`` decides the type of text and whether media are allowed."""
     if own and isinstance(part.raw, dict):
         block: dict[str, Any] = part.raw
         return block
@@ -272,7 +271,7 @@ def _block(part: Any, role: str, *, own: bool) -> dict[str, Any]:
 
 
 def _media_block(part: Content) -> dict[str, Any] | None:
-    """Write an image or a document whose bytes or address the other wire holds."""
+    """Write an image or a document from the bytes or the URL in another wire's block."""
     source = media_source(part.raw)
     if source is None or not source.data_uri.startswith(("data:", "https://")):
         return None
@@ -295,11 +294,11 @@ BLANK_SCREEN = (
     "data:image/png;base64,"
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 )
-"""One pixel: the smallest screenshot, where an output must be one and the real one is gone."""
+"""One pixel: replaces a removed screenshot where the output must be one."""
 
 
 def update_call(raw: dict[str, Any], call: ToolCall) -> dict[str, Any]:
-    """Write a call of this dialect that may have other arguments or another id."""
+    """Write a call of this dialect, whose arguments or id may have changed."""
     if raw.get("call_id") != call.id:
         raw = {**raw, "call_id": call.id}
     if call_arguments(raw, 0) == call.arguments:
@@ -320,7 +319,7 @@ def update_call(raw: dict[str, Any], call: ToolCall) -> dict[str, Any]:
 
 
 def build_call(call: ToolCall) -> dict[str, Any]:
-    """Write a call that another wire made, as a function call."""
+    """Write a call of another wire as a function call."""
     return {
         "type": "function_call",
         "call_id": call.id or "",
@@ -334,8 +333,8 @@ def build_output(kind: CallKind, result: ToolResult, blocks: Sequence[Any]) -> d
     Write the output of a call.
 
     Args:
-        kind: What was called.
-        result: The answer; its ``raw`` item, if it is of this kind, keeps its other fields.
+        kind: The kind of the call.
+        result: The result; its ``raw`` item, if it is of this kind, keeps its other fields.
         blocks: The content of the answer as blocks of this dialect.
     """
     own = isinstance(result.raw, dict) and result.raw.get("type") == kind.output

@@ -137,9 +137,9 @@ class CallKind:
     """
     One kind of call item.
 
-    ``field`` holds the arguments, ``output`` is the type of the item that answers, ``name`` what
-    the tool is called where the item does not say. ``text_field`` is where free text goes when
-    the arguments are an object of a fixed shape and an edit left only text.
+    ``field`` holds the arguments, ``output`` is the type of the answering item, ``name`` the tool
+    name if the item has none. ``text_field`` receives free text if the arguments are an object
+    of a fixed shape and an edit left only text.
     """
 
     type: str
@@ -176,7 +176,7 @@ LOCAL_SHELL = "local_shell_call_output"
 
 
 def call_number(item: Mapping[str, Any]) -> Any:
-    """Return the id that pairs a call with its output; local shell outputs name it ``id``."""
+    """Return the id that pairs a call with its output; in local shell outputs it is ``id``."""
     number = item.get("call_id")
     return item.get("id") if number is None and item.get("type") == LOCAL_SHELL else number
 
@@ -184,6 +184,6 @@ def call_number(item: Mapping[str, Any]) -> Any:
 def call_arguments(item: Mapping[str, Any], index: int) -> str:
     """Return the arguments of a call item as text."""
     kind = KINDS[item["type"]]
-    # Newer computer calls batch their steps under another key.
+    # Newer computer calls hold a batch of steps under another key.
     key = "actions" if kind.field not in item and "actions" in item else kind.field
     return arguments_text(item.get(key), index, key)

@@ -1,4 +1,4 @@
-"""The strict rules of OpenAI Responses, as a server that rejects with status 400 has them."""
+"""The strict rules of OpenAI Responses, whose violation the API rejects with status 400."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CHECKS: Mapping[str, tuple[FieldCheck, ...]] = {
         for kind, field in (("function_call", "arguments"), ("custom_tool_call", "input"))
     },
 }
-"""What has to hold of the items of a type."""
+"""The checks for each item type."""
 
 
 def violations(items: Sequence[Any]) -> list[Violation]:
@@ -34,9 +34,9 @@ def violations(items: Sequence[Any]) -> list[Violation]:
     Check a conversation against the rules.
 
     Messages have a known role and content of the right types; every output follows its call, one
-    for each call; a call may go without while nothing but calls, reasoning and outputs follow;
-    reasoning is followed by what it led to; arguments are strings; item ids are unique. Whether
-    an id is bound to reasoning that is no longer there cannot be seen here: the server knows.
+    for each call; a call may be pending while only calls, reasoning and outputs follow; reasoning
+    is followed by the item it belongs to; arguments are strings; item ids are unique. Whether an
+    id is bound to removed reasoning cannot be checked: only the server knows.
     """
     found = [v for index, item in enumerate(items) for v in _item(item, index)]
     known = [(i, item) for i, item in enumerate(items) if isinstance(item, dict)]
@@ -152,7 +152,7 @@ def _unique(items: Sequence[tuple[int, dict[str, Any]]]) -> Iterator[Violation]:
     seen: set[str] = set()
     for index, item in items:
         number = item.get("id")
-        # A reference repeats an id on purpose, and local shell outputs repeat that of their call.
+        # A reference repeats an id by design, and local shell outputs repeat that of their call.
         if not isinstance(number, str) or _kind(item) in ("item_reference", LOCAL_SHELL):
             continue
         if number in seen:

@@ -37,7 +37,7 @@ class PydanticAIDialect(Dialect):
     """
     The Pydantic AI dialect: requests that may hold prompts and tool returns, and responses.
 
-    Parts of a kind that this library does not know are carried along untouched.
+    Parts of an unknown kind are kept unchanged.
     """
 
     name = NAME
@@ -46,7 +46,7 @@ class PydanticAIDialect(Dialect):
     key = ""
 
     def recognises(self, wire: Any) -> float:
-        """Return how sure it is that this value is in the dialect, from 0 to 1."""
+        """Return the confidence that a value is in this dialect, from 0 to 1."""
         if not isinstance(wire, list) or not wire:
             return 0.0
         return 1.0 if all(_is_message(item) for item in wire) else 0.0
@@ -66,8 +66,8 @@ class PydanticAIDialect(Dialect):
         """
         Write messages.
 
-        Messages of this dialect stay one wire message each; neighbouring tool messages of other
-        origin become one request, as their calls stand in one response.
+        Each message of this dialect stays one wire message; adjacent tool messages of another
+        dialect are merged into one request, as their calls are in one response.
         """
         joined: tuple[Role, ...] = ("tool",)
         return write_messages(messages, NAME, update_message, build_message, "parts", joined)
@@ -86,13 +86,13 @@ _URLS = {"image": "image-url", "audio": "audio-url", "video": "video-url"}
 
 def update_message(message: Message) -> list[dict[str, Any]]:
     """
-    Write a message of this dialect that an edit changed.
+    Write a message of this dialect after an edit.
 
-    Its other fields and its untouched parts stay. Where reasoning was left out, the other parts
+    Its other fields and its unchanged parts are kept. If reasoning was removed, the other parts
     lose the ids that bind them to it.
 
     Returns:
-        The wire message, if anything of it is left.
+        The wire message; an empty list if no content remains.
     """
     raw: dict[str, Any] = message.raw
     before = [read_part(wire, 0, f"parts[{at}]") for at, wire in enumerate(raw["parts"])]
@@ -110,7 +110,7 @@ def update_message(message: Message) -> list[dict[str, Any]]:
 
 
 def _own(old: dict[str, Any], pieces: Sequence[Part]) -> dict[str, Any] | None:
-    """Write a wire part of which all pieces are known; a prompt may have many, or none."""
+    """Write a wire part from its pieces; a prompt may have many, or none."""
     if old.get("part_kind") == "user-prompt" and isinstance(old.get("content"), list):
         content = [item for item in map(_item, pieces, old["content"]) if item is not None]
         return {**old, "content": content} if content or not pieces else None
@@ -137,7 +137,7 @@ def _with_text(text: str, old: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _item(part: Part, old: Any) -> Any:
-    """Write an item of a prompt; None for one that was left out."""
+    """Write an item of a prompt; None if it was removed."""
     if isinstance(part, Omitted):
         return None
     if isinstance(part, Text) and part.raw is None:
@@ -147,7 +147,7 @@ def _item(part: Part, old: Any) -> Any:
 
 
 def _result(result: ToolResult, old: dict[str, Any] | None) -> dict[str, Any]:
-    """Write what a tool returned: its own part with what changed, else a new one."""
+    """Write a tool return: the original part with the changes, or a new part."""
     if old is None:
         return {
             "tool_name": result.name or "tool",
@@ -160,7 +160,7 @@ def _result(result: ToolResult, old: dict[str, Any] | None) -> dict[str, Any]:
         old = {**old, "tool_call_id": result.call_id}
     if tuple(read_answer(old.get("content"), 0, "")) == result.content:
         return old
-    # A typed return demands content of its own shape, and the digests are of what was there.
+    # A typed return requires content of its own shape, and its digests are of the old content.
     kept = {key: value for key, value in old.items() if key != "content_file_digests"}
     if "tool_kind" in kept:
         kept["tool_kind"] = None
@@ -179,7 +179,7 @@ def _piece(part: Part) -> Any:
 
 
 def media_item(part: Media) -> dict[str, Any] | None:
-    """Write media as content: the original item, or bytes or an address of another wire."""
+    """Write media as content: the original item, or the bytes or URL of another wire."""
     if isinstance(part.raw, dict) and isinstance(part.raw.get("item"), dict):
         item: dict[str, Any] = part.raw["item"]
         return item
@@ -198,10 +198,11 @@ def media_item(part: Media) -> dict[str, Any] | None:
 
 def build_message(message: Message) -> list[dict[str, Any]]:
     """
-    Write a message that was made elsewhere.
+    Write a message that has no original in this dialect.
 
     Returns:
-        A request with the tool returns first, or a response, if anything can be written.
+        A request with the tool returns first, or a response; an empty list if nothing can be
+        written.
     """
     if message.role == "assistant":
         parts = [wire for part in message.parts if (wire := _response_part(part)) is not None]

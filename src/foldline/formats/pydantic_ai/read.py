@@ -1,4 +1,4 @@
-"""Reading Pydantic AI messages and their parts, as they are serialized."""
+"""Reading serialized Pydantic AI messages and their parts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ KINDS = frozenset({"request", "response"})
 
 
 MARKS = "__pydantic_ai__"
-"""Where the metadata of a response hold what the framework notes for itself."""
+"""The key of a response's metadata that holds the framework's own data."""
 
 
 def read_message(item: Any, index: int) -> Message:
@@ -71,14 +71,14 @@ def read_message(item: Any, index: int) -> Message:
 
 
 def _role(wires: Sequence[dict[str, Any]], parts: Sequence[Part]) -> Role:
-    """Return who speaks: a user wherever there is a prompt, else tools, else the framework."""
+    """Return the role of a request: user if it has a prompt, else tool, else system."""
     if any(wire.get("part_kind") == "user-prompt" for wire in wires):
         return "user"
     return "tool" if any(isinstance(part, ToolResult) for part in parts) else "system"
 
 
 def _as_system(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Read the system prompts of a request that holds nothing else as what they say."""
+    """Read the system prompts of a request that holds nothing else as text."""
     return tuple(
         Text(part.text, part.raw)
         if isinstance(part, Opaque) and part.kind == "system-prompt"
@@ -100,18 +100,18 @@ def _usage(response: dict[str, Any]) -> Usage | None:
 
 
 def _context(metadata: Any) -> int | None:
-    """Return what the window really held, where the usage adds up several requests."""
+    """Return the tokens of the last request, where the usage sums several requests."""
     marks = metadata.get(MARKS) if isinstance(metadata, dict) else None
     held = marks.get("context_input_tokens") if isinstance(marks, dict) else None
     return token_counts(marks, "context_input_tokens")[0] if held is not None else None
 
 
 URLS = {"image-url": "image", "audio-url": "audio", "video-url": "video", "document-url": "file"}
-"""Kinds of content that refer to media, and what other wires call such a block."""
+"""Kinds of content that refer to media, and the block type of other wires."""
 
 
 FAILED = frozenset({"retried", "failed", "denied"})
-"""Outcomes of a tool return that the model has to take as an error."""
+"""Outcomes of a tool return that mean an error to the model."""
 
 
 def read_part(part: Any, index: int, field: str) -> list[Part]:
@@ -119,9 +119,9 @@ def read_part(part: Any, index: int, field: str) -> list[Part]:
     Read a part of a message; a prompt with a list becomes several.
 
     Args:
-        part: As it is serialized.
+        part: The serialized part.
         index: Position of its message, for errors.
-        field: Its path there, for errors.
+        field: Its path in the message, for errors.
 
     Raises:
         InputError: A known part has a wrong type.
@@ -146,7 +146,7 @@ def _item(item: Any, index: int, field: str) -> Content:
 
 
 def _media(item: Mapping[str, Any]) -> Media | None:
-    """Describe media as a block that other wires can read too; ``item`` keeps the original."""
+    """Return media in a form that other wires can write; its ``raw`` is the original."""
     kind, media_type = item.get("kind"), item.get("media_type")
     described = {"media_type": media_type} if isinstance(media_type, str) else {}
     if kind == "binary" and isinstance(item.get("data"), str):
@@ -180,7 +180,7 @@ def _part(wire: dict[str, Any], index: int, field: str) -> Part:
 
 
 def _words(wire: Mapping[str, Any]) -> str:
-    """Return what a model reads in a part of another kind, such as feedback or instructions."""
+    """Return the text of a part of another kind, such as feedback or instructions."""
     content = wire.get("content")
     return content if isinstance(content, str) else opaque_text(dict(wire))
 
@@ -201,10 +201,10 @@ def _result(wire: dict[str, Any], index: int, field: str) -> ToolResult:
 
 def read_answer(content: Any, index: int, field: str) -> Iterator[Content]:
     """
-    Read what a tool returned: a text, or any JSON value, with media in it or without.
+    Read the content of a tool return: text or any JSON value, possibly with media.
 
     Args:
-        content: As it is serialized.
+        content: The serialized content.
         index: Position of its message, for errors.
         field: Its path, for errors.
     """

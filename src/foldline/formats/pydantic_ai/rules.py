@@ -1,4 +1,4 @@
-"""What providers demand of Pydantic AI messages: known kinds, no empty message, paired calls."""
+"""Provider rules for Pydantic AI messages: known kinds, no empty message, paired calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CHECKS: Mapping[str, tuple[FieldCheck, ...]] = {
     "system-prompt": _TEXT,
     "user-prompt": (("content", is_a(str, list), "type", "the content has the wrong type"),),
 }
-"""What has to hold of the parts of a kind that say something."""
+"""The checks for each kind of part with content."""
 
 
 def violations(messages: Sequence[Any]) -> list[Violation]:
@@ -34,14 +34,14 @@ def violations(messages: Sequence[Any]) -> list[Violation]:
     Check a conversation against the rules.
 
     Messages are requests or responses with parts; texts are not empty; every tool call has a
-    name, an id and arguments, and is answered in the request behind its response, exactly once
-    (the last ones may still wait).
+    name, an id and arguments, and is answered exactly once in the request after its response
+    (the last ones may be pending).
     """
     return check_pairing(f for index, one in enumerate(messages) for f in _message(one, index))
 
 
 def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
-    """Check the parts of a message and yield its turns: results first, then what is not one."""
+    """Check the parts of a message and yield its turns: results first, then the other parts."""
     kind = message.get("kind") if isinstance(message, dict) else None
     parts = message.get("parts") if isinstance(message, dict) else None
     if kind not in ("request", "response") or not isinstance(parts, list):
@@ -50,7 +50,7 @@ def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
     if not parts:
         yield Violation(index, "parts", "empty", "the message is empty")
     calls: list[tuple[str, str]] = []
-    speaks = kind == "response"
+    has_content = kind == "response"
     for position, part in enumerate(parts):
         field = f"parts[{position}]"
         part_kind = part.get("part_kind") if isinstance(part, dict) else None
@@ -63,12 +63,12 @@ def _message(message: Any, index: int) -> Iterator[Violation | PairingTurn]:
         elif part_kind == "tool-return" or (part_kind == "retry-prompt" and part.get("tool_name")):
             yield from _answer(part, index, field)
         else:
-            speaks = True
+            has_content = True
             wrong = list(check_fields(part, _CHECKS.get(part_kind, ()), index, field))
             yield from wrong
             if part_kind in _CHECKS and not wrong and not part["content"]:
                 yield Violation(index, f"{field}.content", "empty", "the part is empty")
-    if speaks:
+    if has_content:
         yield PairingTurn(index, tuple(calls))
 
 

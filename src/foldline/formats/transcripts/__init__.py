@@ -1,1 +1,1 @@
-"""Readers for the files in which agents keep their sessions, one file each."""
+"""Readers and writers of the session files of agents, one module each."""

@@ -1,4 +1,4 @@
-"""Reading an aider chat history: chats, and the pieces of which their messages are made."""
+"""aider chat histories: chats, and the pieces that make up their messages."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ OUTPUT = "> "
 Speaker: TypeAlias = Literal["user", "aider", "model"]
 
 _SPEAKERS: Mapping[Role, Speaker] = {"assistant": "model", "user": "user"}
-"""Who says a message that the chat did not have, where that is not aider."""
+"""The speaker of a new message by role; all others are aider."""
 
 _MARKS: Mapping[Speaker, str] = {"user": PROMPT, "aider": OUTPUT, "model": ""}
 
 
 @frozen
 class AiderPiece:
-    """Neighbouring lines of one speaker, from ``start`` to before ``end``."""
+    """Adjacent lines of one speaker, from ``start`` to before ``end``."""
 
     speaker: Speaker
     start: int
@@ -41,7 +41,7 @@ class AiderChat(SessionSegment):
     """
     The messages of one chat, which begins at the line ``start``.
 
-    ``pieces`` are what the parts of a message stand for, by message id.
+    ``pieces`` maps a message id to the pieces that its parts were read from.
     """
 
     pieces: Mapping[str, tuple[AiderPiece, ...]] = field(default_factory=dict, repr=False)
@@ -50,14 +50,14 @@ class AiderChat(SessionSegment):
 
 @frozen
 class AiderHistory:
-    """A chat history, ready to be written again."""
+    """A parsed chat history, with all that is needed to write it."""
 
     lines: Lines
     chats: tuple[AiderChat, ...]
 
 
 LOOKED_AT = 512 * 1024
-"""How much of a file is searched for the beginning of a chat, in bytes; a banner can be long."""
+"""Bytes of a file that are searched for the beginning of a chat; a banner can be long."""
 
 
 class Aider(FileFormat):
@@ -107,8 +107,8 @@ class Aider(FileFormat):
         """
         Write the file.
 
-        Untouched pieces stay as they are. Neighbouring messages of the model that have no prompt
-        between them any more are one message when the file is read again: it has no other mark.
+        Unchanged pieces are kept as they are. Adjacent messages of the model without a prompt
+        between them are read back as one message: the file has no other separator.
         """
         history: AiderHistory = recording.document
         return _Draft(history).write(history.chats, recording)
@@ -117,7 +117,7 @@ class Aider(FileFormat):
 def _turns(
     texts: Sequence[str], start: int, end: int
 ) -> Iterator[tuple[Role, tuple[AiderPiece, ...]]]:
-    """Gather pieces into messages: each prompt is one, all that follows it another."""
+    """Group pieces into messages: each prompt is one, everything after it another."""
     first = True
     for asks, run in groupby(_pieces(texts, start, end), lambda piece: piece.speaker == "user"):
         pieces = tuple(run)
@@ -130,7 +130,7 @@ def _turns(
 
 
 def _pieces(texts: Sequence[str], start: int, end: int) -> Iterator[AiderPiece]:
-    """Cut lines where the speaker changes; blank lines go with what is before them."""
+    """Split lines where the speaker changes; blank lines belong to the previous piece."""
     speaker: Speaker | None = None
     begin, blank = start, False
     for number in range(start, end):
@@ -172,9 +172,9 @@ def _text(texts: Sequence[str], speaker: Speaker) -> str:
 
 def mark(text: str, speaker: Speaker) -> list[str]:
     """
-    Return text as lines of a speaker, with a blank line behind them.
+    Return text as lines of a speaker, followed by a blank line.
 
-    A line of the model that looks like one of somebody else is moved in by a space.
+    A line of the model that looks like another speaker's is indented by a space.
     """
     if speaker != "model":
         return [*(f"{_MARKS[speaker]}{line}  " for line in text.split("\n")), ""]
@@ -183,7 +183,7 @@ def mark(text: str, speaker: Speaker) -> list[str]:
 
 
 class _Draft(SessionDraft):
-    """The file in the making, with the lines that changed or left."""
+    """A draft of the file, with its changed and removed lines."""
 
     def __init__(self, history: AiderHistory) -> None:
         super().__init__(history.lines)
@@ -193,7 +193,7 @@ class _Draft(SessionDraft):
         self.ending = "\r\n" if first.endswith("\r\n".encode(history.lines.encoding)) else "\n"
 
     def apply(self, segment: AiderChat, messages: Sequence[Message]) -> None:
-        """Bring one chat into its new state."""
+        """Apply the changes of one chat."""
         before = {message.id: message for message in segment.messages}
         for message in messages:
             if message.id in before and not message.intact:
@@ -209,7 +209,7 @@ class _Draft(SessionDraft):
         self.changed[piece.start] = self._bytes(new)
 
     def lines(self) -> Iterator[bytes]:
-        """Write all slots, a blank line between prompts that would else become one."""
+        """Write all slots, with a blank line between prompts that would otherwise merge."""
         data, prompt = self.history.lines.data, PROMPT.encode(self.history.lines.encoding)
         begun = {pieces[0].start for chat in self.history.chats for pieces in chat.pieces.values()}
         last = b""

@@ -1,13 +1,12 @@
 """
-Claude Code sessions: JSON Lines with a tree of records, one content block of the model a line.
+Claude Code sessions: JSON Lines with a tree of records, one content block of the model per line.
 
-What the model sees is rebuilt as Claude Code does it on resume: walk up from the last record, so
-that rewound branches are left out, and begin at the last compaction. Each compaction ends a
-segment; the last conversation of the recording is what the model sees now. Lines marked
-``isMeta`` (skills, caveats, hook feedback) are part of the prompt. ``attachment`` records, of
-which Claude Code turns some into reminders, and ``toolUseResult``, a second copy of each result,
-are metadata: they stay in the file and are not counted. Lines of sub-agents are metadata too,
-except in a file that holds nothing else.
+The model's view is rebuilt as Claude Code does on resume: walk up from the last record, which
+skips rewound branches, and start at the last compaction. Each compaction ends a segment; the last
+conversation of the recording is the current view. Lines marked ``isMeta`` (skills, caveats, hook
+feedback) are part of the prompt. ``attachment`` records, some of which Claude Code turns into
+reminders, and ``toolUseResult``, a second copy of each result, are metadata: they stay in the file
+and are not counted. Lines of sub-agents are metadata too, except in a file of nothing else.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ class ClaudeSegment(SessionSegment):
     """
     A segment that begins at the line ``start``.
 
-    ``path`` are the lines from the newest one up to the root, ``abandoned`` the message lines that
-    a rewind left behind.
+    ``path`` are the lines from the newest one up to the root, ``abandoned`` the message lines of
+    rewound branches.
     """
 
     path: frozenset[int] = field(default=frozenset(), repr=False)
@@ -56,7 +55,7 @@ class ClaudeSegment(SessionSegment):
 
 @frozen
 class ClaudeSession:
-    """A session file, ready to be written again."""
+    """A parsed session file, with all that is needed to write it."""
 
     id: str
     lines: Lines
@@ -69,8 +68,8 @@ class ClaudeCode(SessionFormat):
     The session files under ``~/.claude/projects``.
 
     A changed message changes the lines whose blocks changed, which lose their ``toolUseResult``.
-    A new message becomes a line of its own in the chain of parents; ``isCompactSummary`` marks one
-    of the user.
+    A new message becomes its own line in the chain of parents; ``isCompactSummary`` marks those of
+    the user.
     """
 
     name = "claude-code"
@@ -78,7 +77,7 @@ class ClaudeCode(SessionFormat):
     dialect = DIALECT.name
 
     def recognises(self, source: TranscriptSource) -> float:
-        """Look for lines with an API message and a place in the tree."""
+        """Look for lines with an API message and tree links."""
         records = [value for value in source.head if isinstance(value, dict)]
         message_records = [record for record in records if is_message_record(record)]
         if any("parentUuid" in record for record in message_records):
@@ -106,7 +105,7 @@ class ClaudeCode(SessionFormat):
         return session, (*unreadable, *_warnings(main, segments))
 
     def draft(self, session: ClaudeSession) -> JsonDraft:
-        """Begin the changed file."""
+        """Create a draft of the changed file."""
         return _Draft(session)
 
 
@@ -123,7 +122,7 @@ def is_message_record(record: dict[str, Any]) -> bool:
 
 
 def _main_thread(records: Sequence[dict[str, Any]]) -> tuple[list[int], list[dict[str, Any]]]:
-    """Return the lines that hold messages, and the records with those of sub-agents made empty."""
+    """Return the message lines, and the records, empty for those of sub-agents."""
     message_lines = [n for n, record in enumerate(records) if is_message_record(record)]
     own = [n for n in message_lines if not records[n].get("isSidechain")]
     if not own:
@@ -136,7 +135,7 @@ def _is_system(record: dict[str, Any], subtype: str) -> bool:
 
 
 class _Reader:
-    """The records of the main thread with their links."""
+    """The records of the main thread with their parent links."""
 
     def __init__(self, records: Sequence[dict[str, Any]], tree: LineTree) -> None:
         self.records, self.tree = records, tree
@@ -165,7 +164,7 @@ class _Reader:
         )
 
     def _leaf(self, end: int, message_lines: Sequence[int]) -> int:
-        """Return the newest line: what the compaction at ``end`` followed, else the last one."""
+        """Return the newest line: the one before the compaction at ``end``, else the last one."""
         if end < len(self.records):
             before = self.records[end].get("logicalParentUuid")
             line = self.tree.lines.get(before, -1) if isinstance(before, str) else -1
@@ -175,10 +174,10 @@ class _Reader:
 
     def _with_siblings(self, seen: Sequence[int], message_lines: Sequence[int]) -> list[int]:
         """
-        Add what parallel calls put beside the path.
+        Add the lines of parallel calls beside the path.
 
-        Every block of a message has a line, each result hangs on the line of its call: a path
-        meets only one of them.
+        Every block of a message has a line, and the parent of each result is the line of its call:
+        a path contains only one of them.
         """
         numbers = {_api_id(self.records[n]) for n in seen} - {None}
         calls = {n for n in message_lines if _api_id(self.records[n]) in numbers}
@@ -189,7 +188,7 @@ class _Reader:
         return sorted(calls.union(seen, answers))
 
     def _with_preserved(self, start: int, seen: Sequence[int]) -> list[int]:
-        """Put the messages that a compaction preserved behind its summary."""
+        """Insert the messages that a compaction preserved after its summary."""
         metadata = self.records[start].get("compactMetadata")
         kept = metadata.get("preservedMessages") if isinstance(metadata, dict) else None
         if not isinstance(kept, dict) or not isinstance(kept.get("uuids"), list):
@@ -205,7 +204,7 @@ def _api_id(record: dict[str, Any]) -> str | None:
 
 
 def _ids(record: dict[str, Any], kind: str, key: str) -> list[str]:
-    """Return what the blocks of a kind have under a key."""
+    """Return the value of a key in each block of a kind."""
     content = record["message"]["content"]
     blocks = content if isinstance(content, list) else ()
     numbers = (b.get(key) for b in blocks if isinstance(b, dict) and b.get("type") == kind)
@@ -215,7 +214,7 @@ def _ids(record: dict[str, Any], kind: str, key: str) -> list[str]:
 def _merge_lines(
     numbered: Iterable[tuple[int, dict[str, Any]]],
 ) -> Iterator[tuple[tuple[int, ...], dict[str, Any]]]:
-    """Join the lines of one API message; what only a response has (id, usage) is left out."""
+    """Join the lines of one API message, without response fields (id, usage)."""
     units: dict[str | int, list[tuple[int, dict[str, Any]]]] = {}
     for number, record in numbered:
         units.setdefault(_api_id(record) or number, []).append((number, record))
@@ -271,7 +270,7 @@ _COPIED = (
 
 
 class _Draft(JsonDraft):
-    """The file in the making, with new message contents."""
+    """A draft of the file, with new message contents."""
 
     def __init__(self, session: ClaudeSession) -> None:
         super().__init__(session.lines, collect_message_lines(session.segments))
@@ -280,7 +279,7 @@ class _Draft(JsonDraft):
         self.wires: dict[str, dict[str, Any]] = {}
 
     def apply(self, segment: ClaudeSegment, messages: Sequence[Message]) -> None:
-        """Bring one segment into its new state."""
+        """Apply the changes of one segment."""
         removed: set[Slot] = set()
         before = {message.id: message for message in segment.messages}
         for message in messages:
@@ -293,7 +292,7 @@ class _Draft(JsonDraft):
                 self.contents |= contents
         visible = [m for m in messages if m.id in before or m.id in self.wires]
         moved = self.arrange(segment.places, visible, segment.start).moved
-        # Rewound lines that would now be the newest ones would be taken for the present.
+        # Rewound lines must not become the newest ones: they would be read as the current view.
         owned = collect_message_lines([segment])
         last = max(
             (slot for slot in self.slots if isinstance(slot, int) and slot in owned), default=-1
@@ -305,7 +304,7 @@ class _Draft(JsonDraft):
     def _contents(
         self, message: Message, before: Message, segment: ClaudeSegment
     ) -> dict[Slot, Any]:
-        """Divide a changed message among its lines; return the content of those that changed."""
+        """Divide a changed message among its lines; return the content of the changed lines."""
         out: dict[Slot, Any] = {}
         lines, start = segment.places[message.id], 0
         for line in lines:
@@ -320,7 +319,7 @@ class _Draft(JsonDraft):
         return out
 
     def update_line(self, line: int) -> Any:
-        """Return the record of a line with another parent or content."""
+        """Return the record of a line with a new parent or content."""
         if line not in self.contents and line not in self.parents:
             return None
         record = self.old.value(line)
@@ -332,7 +331,7 @@ class _Draft(JsonDraft):
         return record
 
     def new_values(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
-        """Make the record of a new message, its other fields copied from a neighbour."""
+        """Create the record of a new message; its other fields are copied from a neighbour."""
         wire = self.wires[message.id]
         record = {
             "parentUuid": self.parents.get(message.id),
@@ -349,5 +348,5 @@ class _Draft(JsonDraft):
 
 
 def _uuid(message: Message) -> str:
-    """Derive the id of a new line, the same one every time."""
+    """Derive the id of a new line, deterministically."""
     return str(uuid5(NAMESPACE_OID, message.id))

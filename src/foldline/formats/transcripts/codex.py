@@ -1,4 +1,4 @@
-"""Reading a Codex rollout: the items between two compactions, and where each of them stands."""
+"""Codex rollouts: the items between two compactions, and the line of each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from foldline.values.transcript import Transcript
 DIALECT = OpenAIResponsesDialect()
 
 _UNSEEN = ("ghost_snapshot",)
-"""Items that Codex keeps for itself."""
+"""Items that Codex does not send to the model."""
 
 _CONTEXT = (
     "<environment_context>",
@@ -38,12 +38,12 @@ _CONTEXT = (
     "<subagent_notification>",
     "# AGENTS.md instructions",
 )
-"""How user messages begin that Codex wrote itself; they begin no turn."""
+"""Prefixes of user messages that Codex itself wrote; these start no turn."""
 
 
 @frozen
 class CodexSegment(SessionSegment):
-    """A segment of which ``head`` messages stand in the line ``compacted``, not in their own."""
+    """A segment whose first ``head`` messages are in the line ``compacted``, not in their own."""
 
     head: int = 0
     compacted: int | None = None
@@ -51,7 +51,7 @@ class CodexSegment(SessionSegment):
 
 @frozen
 class Rollout:
-    """A rollout file, ready to be written again."""
+    """A parsed rollout file, with all that is needed to write it."""
 
     id: str
     system: str
@@ -62,7 +62,7 @@ class Rollout:
 
 @dataclass(slots=True)
 class _Draft:
-    """A segment in the making: items with their lines, and token counts by position."""
+    """A segment under construction: items with their lines, and token counts by position."""
 
     compacted: int | None = None
     items: list[tuple[int, Any]] = field(default_factory=list)
@@ -89,7 +89,7 @@ class _Draft:
         return CodexSegment(messages, places, self.head, self.compacted)
 
     def count(self, info: Any) -> None:
-        """Give the reported tokens to the newest item of the model."""
+        """Assign the reported tokens to the newest item of the model."""
         last = info.get("last_token_usage") if isinstance(info, dict) else None
         keys = ("input_tokens", "output_tokens", "cached_input_tokens")
         given, output, cached = token_counts(last, *keys)
@@ -98,7 +98,7 @@ class _Draft:
             self.usage[self.newest] = usage
 
     def roll_back(self, turns: Any) -> None:
-        """Leave out the newest turns of the user and everything behind them."""
+        """Remove the newest user turns and everything after them."""
         starts = [n for n, (_, item) in enumerate(self.items) if _begins_turn(item)]
         if isinstance(turns, int) and turns > 0 and starts:
             cut = starts[-min(turns, len(starts))]
@@ -114,8 +114,8 @@ class Codex(SessionFormat):
     """
     The rollout files under ``~/.codex/sessions``.
 
-    A changed message changes its record, a new one becomes a ``response_item``. What changes in a
-    ``replacement_history`` is written there.
+    A changed message changes its record, a new one becomes a ``response_item``. Changes in a
+    ``replacement_history`` are written there.
     """
 
     name = "codex"
@@ -162,7 +162,7 @@ class Codex(SessionFormat):
         )
 
     def draft(self, session: Rollout) -> JsonDraft:
-        """Begin the changed file."""
+        """Create a draft of the changed file."""
         return _NewLines(session)
 
 
@@ -177,7 +177,7 @@ def _follow(draft: _Draft, number: int, kind: Any, payload: dict[str, Any]) -> N
 
 
 def _restart(number: int, payload: dict[str, Any]) -> _Draft:
-    """Begin a segment with what a compaction left; older ones hold nothing but a summary."""
+    """Start a segment with the result of a compaction; older versions store only a summary."""
     history = payload.get("replacement_history")
     if not isinstance(history, list):
         summary = text_or(payload.get("message"), "")
@@ -197,7 +197,7 @@ def _begins_turn(item: Any) -> bool:
 
 
 class _NewLines(JsonDraft):
-    """The file in the making, with changed payloads and the items of new messages."""
+    """A draft of the file, with changed payloads and the items of new messages."""
 
     def __init__(self, rollout: Rollout) -> None:
         super().__init__(rollout.lines, collect_message_lines(rollout.segments))
@@ -205,10 +205,10 @@ class _NewLines(JsonDraft):
         self.new: dict[str, list[Any]] = {}
 
     def apply(self, segment: CodexSegment, messages: Sequence[Message]) -> None:
-        """Bring one segment into its new state."""
+        """Apply the changes of one segment."""
         items, body = _Items(messages), messages
         if segment.compacted is not None:
-            # What stands before the first message with a line of its own is, or becomes, history.
+            # Messages before the first one with its own line are, or become, history.
             own = (n for n, message in enumerate(messages) if message.id in segment.places)
             start = next(own, len(messages))
             body = messages[start:]
@@ -235,20 +235,20 @@ class _NewLines(JsonDraft):
             self.payloads[line] = {**payload, "replacement_history": history}
 
     def update_line(self, line: int) -> Any:
-        """Return the record of a line with another payload."""
+        """Return the record of a line with a new payload."""
         if line not in self.payloads:
             return None
         return {**self.old.value(line), "payload": self.payloads[line]}
 
     def new_values(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
-        """Make the records of a new message, at the time of its neighbour."""
+        """Create the records of a new message, with the timestamp of its neighbour."""
         stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}
         for wire in self.new[message.id]:
             yield {**stamp, "type": "response_item", "payload": wire}
 
 
 class _Items:
-    """Writes messages one by one, each beside those that the dialect looks at."""
+    """Writes messages one by one, each together with the messages that its form depends on."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.before = dict(zip((m.id for m in messages[1:]), messages, strict=False))

@@ -1,4 +1,4 @@
-"""JSON documents that hold messages: where they stand, and in the wire of which provider."""
+"""JSON documents that hold messages of a provider's wire: their location and dialect."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class EmbeddedWire(JsonFormat):
 def first_path(
     document: Any, paths: Iterable[Path], is_message: Callable[[Any], bool]
 ) -> Path | None:
-    """Return the first of some paths at which a document has a list of nothing but messages."""
+    """Return the first path at which a document has a list of only messages."""
     for path in paths:
         items = at(document, path)
         if isinstance(items, list) and items and all(map(is_message, items)):
@@ -98,7 +98,7 @@ class LangGraph(EmbeddedWire):
     wire = LangChainDialect()
 
     def recognises(self, source: TranscriptSource) -> float:
-        """Look for LangChain messages where states and dumps have them."""
+        """Look for LangChain messages at the paths used by states and dumps."""
         return float(first_path(source.document, _STATES, _is_chain_message) is not None)
 
     def find(self, document: Any) -> Iterable[tuple[str, Path, Any]]:
@@ -129,7 +129,7 @@ class Moatless(EmbeddedWire):
     wire = AnthropicDialect()
 
     def recognises(self, source: TranscriptSource) -> float:
-        """Look for nodes of which one holds a request."""
+        """Look for nodes, at least one of which holds a request."""
         return float(bool(self._path(source.document)))
 
     def find(self, document: Any) -> Iterable[tuple[str, Path, Any]]:
@@ -156,8 +156,8 @@ class MiniSweAgent(EmbeddedWire):
     """
     mini-swe-agent trajectories: chat completions messages with an ``extra`` field.
 
-    ``extra`` repeats the provider's response and is carried along unread, except for its token
-    counts. The entry with the role "exit", the outcome of the run, is no message.
+    ``extra`` repeats the provider's response and is kept unread, except for its token counts. The
+    entry with the role "exit", the outcome of the run, is not a message.
     """
 
     name = "mini-swe-agent"
@@ -178,12 +178,12 @@ class MiniSweAgent(EmbeddedWire):
         yield text_or(whole.get("instance_id"), "run"), ("messages",), messages
 
     def read(self, wire: Any) -> Transcript:
-        """Read messages, and the usage that stands beside them."""
+        """Read messages, and the usage recorded with them."""
         transcript = self.wire.decode(wire)
         return transcript.with_messages([_with_usage(m) for m in transcript.messages])
 
     def rewrite(self, before: Sequence[Any], place: ConversationPath, there: Transcript) -> Any:
-        """Write the messages, and the outcome behind them where it was."""
+        """Write the messages, followed by the outcome if there was one."""
         silent = [index for index, entry in enumerate(before) if _is_exit(entry)]
         positions = (index for index, entry in enumerate(before) if not _is_exit(entry))
         where = {m.id: index for m, index in zip(place.messages, positions, strict=True)}
@@ -210,10 +210,10 @@ _LEADER = "Orchestrator"
 
 class MagenticOne(JsonFormat):
     """
-    Histories of Magentic-One, as the Who&When set keeps them: who spoke, and what was said.
+    Histories of Magentic-One in the format of the Who&When set: a speaker and a text per entry.
 
-    There are no calls and no ids: what the orchestrator and its agents say are texts of the
-    assistant.
+    There are no calls and no ids: the statements of the orchestrator and its agents are assistant
+    texts.
     """
 
     name = MAGENTIC_ONE
@@ -237,7 +237,7 @@ class MagenticOne(JsonFormat):
         )
 
     def write(self, messages: Sequence[Message]) -> list[Any]:
-        """Write the history again."""
+        """Write the history."""
         return [
             m.raw if m.intact and m.dialect == MAGENTIC_ONE else _write_statement(m)
             for m in messages

@@ -1,10 +1,10 @@
 """
 Gemini CLI chats: one JSON document, or JSON Lines with ``$set`` and ``$rewindTo`` records.
 
-A tool call and its result stand in one record: it is read as a message of the model with calls,
-and one with results behind it. What is sent is what Gemini CLI sends on resume: notices (``info``,
-``error``, ``warning``), slash commands and the ``thoughts``, which are a summary for the screen,
-are not. A later line with the id of an earlier one replaces it.
+A tool call and its result share one record: it is read as a message of the model with calls,
+followed by one with results. As when Gemini CLI resumes, notices (``info``, ``error``,
+``warning``), slash commands and the ``thoughts``, which are a summary for display, are not part
+of the conversation. A later line with the id of an earlier one replaces it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _CONTENT = (str, list, dict, type(None))
 @frozen
 class GeminiTurn:
     """
-    One content that a record is sent as.
+    One content of a record.
 
-    ``answers`` says that it holds the results of calls. ``calls`` has for each of its parts the
-    position of the tool call in the record that it comes from, None for a part of the content.
+    ``answers`` is True if it holds the results of calls. ``calls`` has for each of its parts the
+    position of its tool call in the record, None for a part of the content.
     """
 
     record: int
@@ -49,10 +49,10 @@ class GeminiTurn:
 @frozen
 class GeminiChat:
     """
-    A chat, ready to be written again.
+    A parsed chat, with all that is needed to write it.
 
     In a JSON document the records are its list of messages. In JSON Lines ``places`` has the lines
-    of each record, or ``whole`` the one line whose ``$set`` holds all of them.
+    of each record, or ``whole`` is the line whose ``$set`` holds all of them.
     """
 
     id: str
@@ -93,8 +93,8 @@ class GeminiCli(FileFormat):
         """
         Write a chat.
 
-        Untouched records stay as they are, a changed message changes its record, which loses the
-        ``resultDisplay`` of a changed result; a new message becomes a record of its own.
+        Unchanged records are kept, a changed message changes its record, which loses the
+        ``resultDisplay`` of a changed result; a new message becomes its own record.
         """
         chat: GeminiChat = recording.document
         messages = recording.current.transcript.messages
@@ -147,7 +147,7 @@ def _read(source: TranscriptSource) -> tuple[GeminiChat, tuple[str, ...]]:
 
 
 def _replay(values: Sequence[Any]) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
-    """Follow JSON Lines to what they amount to: header, records, and where the records stand."""
+    """Replay JSON Lines to the final state: header, records, and the lines of the records."""
     header: dict[str, Any] = {}
     found: dict[str, list[int]] = {}
     whole: int | None = None
@@ -172,7 +172,7 @@ def _replay(values: Sequence[Any]) -> tuple[dict[str, Any], list[dict[str, Any]]
 
 
 def _rewind(found: dict[str, list[int]], back: str) -> None:
-    """Leave out a record and all behind it; all of them when it is not there."""
+    """Remove a record and all after it; all records if it does not exist."""
     known = back in found
     while found:
         key, _ = found.popitem()
@@ -291,7 +291,7 @@ def _entries(
         elif turn.record not in begun:
             begun.add(turn.record)
             record = chat.records[turn.record]
-            # Answers first: they are found by the position of their call.
+            # Answers first: they are located by the position of their call.
             for key, half in reversed(halves[turn.record]):
                 record = _update(record, half, messages_by_id.get(key))
             if record is not None:
@@ -299,7 +299,7 @@ def _entries(
 
 
 def _update(record: Any, turn: GeminiTurn, message: Message | None) -> Any:
-    """Return a record with what became of one of its contents; the same one if nothing did."""
+    """Return a record with one of its contents updated; the same object if nothing changed."""
     if message is not None and message.intact:
         return record
     parts: list[Any] = [None] * len(turn.calls)
@@ -310,7 +310,7 @@ def _update(record: Any, turn: GeminiTurn, message: Message | None) -> Any:
 
 
 def _wire(message: Message, part: Any, wire: Any) -> Any:
-    """Write one part; None when nothing of it is left."""
+    """Write one part; None if it was removed."""
     raw = {**message.raw, "parts": [wire]}
     contents = DIALECT.messages([replace(message, parts=(part,), raw=raw)])
     return contents[0]["parts"][0] if contents else None
@@ -347,13 +347,13 @@ def _with_content(record: dict[str, Any], turn: GeminiTurn, parts: Sequence[Any]
 
 
 def _plain(parts: Sequence[dict[str, Any]]) -> Any:
-    """Return text parts as a string, as the file has them."""
+    """Return text parts as a string, the form used in the file."""
     texts = [part.get("text") for part in parts if part.keys() == {"text"}]
     return "\n".join(str(text) for text in texts) if len(texts) == len(parts) else list(parts)
 
 
 def _new(message: Message, chat: GeminiChat) -> Iterator[dict[str, Any]]:
-    """Make the records of a message that the chat did not have."""
+    """Create the records of a new message."""
     near = next((r for r in chat.records if isinstance(r, dict) and "timestamp" in r), {})
     stamp = {"timestamp": near["timestamp"]} if near else {}
     for number, content in enumerate(DIALECT.messages([message])):

@@ -45,9 +45,9 @@ _SAMPLES = "samples/"
 
 
 MAX_MEMBERS = 20_000
-"""Most members that an archive may have."""
+"""Maximum number of members in an archive."""
 
-# RuntimeError: encrypted; ValueError: names and offsets that make no sense.
+# RuntimeError: encrypted; ValueError: invalid names and offsets.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 
 
@@ -61,7 +61,7 @@ class ZipEntry:
 
 @frozen
 class InspectArchive:
-    """An ``.eval`` file: its members, and each sample as a recording of its own."""
+    """An ``.eval`` file: its members, and one recording per sample."""
 
     source: TranscriptSource
     members: tuple[ZipEntry, ...]
@@ -96,7 +96,7 @@ class InspectAI(JsonFormat):
             yield _name(sample), ("samples", index, "messages"), sample
 
     def read(self, wire: Any) -> Transcript:
-        """Read the messages of a sample; long texts in them stand elsewhere in it."""
+        """Read the messages of a sample; long texts are stored in its attachments."""
         items = expect(wire.get("messages"), list, None, "messages")
         attachments = wire.get("attachments")
         reader = _Reader(attachments if isinstance(attachments, dict) else {})
@@ -125,7 +125,7 @@ class InspectAI(JsonFormat):
         return Recording(NAME, conversations, InspectArchive(source, members, tuple(samples)))
 
     def encode(self, recording: Recording) -> bytes:
-        """Write the log again; an archive without changes is the very bytes that came."""
+        """Write the log; an unchanged archive is returned as its original bytes."""
         archive = recording.document
         if not isinstance(archive, InspectArchive):
             return super().encode(recording)
@@ -244,7 +244,7 @@ def _call_wire(call: ToolCall, message: Message) -> dict[str, Any]:
     refers = isinstance(given, dict) and any(
         isinstance(value, str) and value.startswith(_ATTACHMENT) for value in given.values()
     )
-    # What refers to an attachment was read as what stands there.
+    # References to attachments were resolved when they were read.
     return CALL.write(call, {**call.raw, "arguments": {}} if refers else call.raw)
 
 
@@ -257,7 +257,7 @@ def is_archive(data: bytes) -> bool:
 
 
 def entry_names(data: bytes) -> list[str]:
-    """Return the names of the members, without unpacking any; none for what is no archive."""
+    """Return the names of the members without unpacking; none if it is not an archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return archive.namelist()[:MAX_MEMBERS]
@@ -271,11 +271,11 @@ def unpack(data: bytes, name: str, max_bytes: int | None = None) -> tuple[ZipEnt
 
     Args:
         data: The archive.
-        name: What to call it in messages.
-        max_bytes: The most that its members may take together; None for `unpacked_limit`.
+        name: Its name in messages.
+        max_bytes: Maximum total size of its members, in bytes; None for `unpacked_limit`.
 
     Raises:
-        InputError: Damaged, encrypted, packed in an unknown way, or larger than the bounds.
+        InputError: Damaged, encrypted, compressed by an unknown method, or too large.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -298,14 +298,14 @@ def unpack(data: bytes, name: str, max_bytes: int | None = None) -> tuple[ZipEnt
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int) -> bytes:
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise zipfile.BadZipFile(f"{info.filename} is packed in another way than deflate")
-    # The sizes in the directory are claims; what is read is bounded whatever they say.
+        raise zipfile.BadZipFile(f"{info.filename} is not compressed with deflate")
+    # The sizes in the directory are untrusted: the read itself is bounded.
     with archive.open(info) as stream:
         return stream.read(left + 1)
 
 
 def pack(members: tuple[ZipEntry, ...], changes: Mapping[str, bytes]) -> bytes:
-    """Write an archive again: the same members in the same order, some with other content."""
+    """Write an archive: the same members in the same order, some with new content."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for member in members:

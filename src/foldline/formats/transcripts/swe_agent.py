@@ -1,11 +1,11 @@
 """
-SWE-agent trajectories (``.traj``): ``history`` is what the model saw.
+SWE-agent trajectories (``.traj``): ``history`` is the model's view.
 
-Two protocols occur. With function calling, messages are chat completions whose tool messages name
-their calls in the list ``tool_call_ids``. In the older one there are no ids: the assistant writes
-a command into its text (``action`` repeats it) and the next user message is what the command
-printed. Such a pair is read as a call of the tool "command" with its result, so that it can be
-cleared and moved as one; on the wire of another format it is an ordinary tool call.
+There are two protocols. With function calling, messages are chat completions whose tool messages
+name their calls in the list ``tool_call_ids``. The older one has no ids: the assistant writes a
+command into its text (``action`` repeats it) and the next user message is the command's output.
+Such a pair is read as a call of the tool "command" with its result, so that it can be cleared and
+moved as one; in another format it is written as an ordinary tool call.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SweAgent(JsonFormat):
         return float(stepped and known)
 
     def find(self, document: Any) -> Iterator[tuple[str, Path, Any]]:
-        """Yield the history; the steps under ``trajectory`` say the same again."""
+        """Yield the history; the steps under ``trajectory`` repeat it."""
         whole = expect(document, dict, None, "")
         items = expect(whole.get("history"), list, None, "history")
         yield text_or(whole.get("environment"), "run"), PATH, items
@@ -64,7 +64,7 @@ class SweAgent(JsonFormat):
         return Transcript.of(messages, NAME)
 
     def write(self, messages: Sequence[Message]) -> list[Any]:
-        """Write the history again; the steps under ``trajectory`` stay what they were."""
+        """Write the history; the steps under ``trajectory`` are not changed."""
         return [_write(message) for message in messages]
 
 
@@ -72,7 +72,7 @@ class SweAgent(JsonFormat):
 
 
 def _is_call(wires: Sequence[dict[str, Any]], index: int) -> bool:
-    """Return True if an assistant's text holds a command whose output follows."""
+    """Return True if an assistant text holds a command whose output follows."""
     wire = wires[index]
     after = wires[index + 1] if index + 1 < len(wires) else {}
     match wire:
@@ -105,7 +105,7 @@ def _message(wire: dict[str, Any], index: int, is_call: bool, is_output: bool) -
 
 
 def _split(wire: dict[str, Any]) -> tuple[str, str, str]:
-    """Split an assistant's text around its command: what it says, the fence, and what follows."""
+    """Split an assistant text around its command: the prose, the fence, and the rest."""
     content, action = wire["content"], wire["action"]
     close = _CLOSE.search(content, max(0, len(content) - 64))
     start = content.rfind(action, 0, close.start() if close else len(content))
@@ -179,13 +179,13 @@ def _call_fields(message: Message) -> dict[str, Any]:
 
 
 def _own(call: ToolCall) -> Any:
-    """Return the entry of a call of this format; one of another has no function."""
+    """Return the wire entry of a call of this format, recognised by its function."""
     own = isinstance(call.raw, dict) and isinstance(call.raw.get("function"), dict)
     return call.raw if own else None
 
 
 def _blocks(parts: Sequence[Part]) -> Any:
-    """Write text in the shape in which it came: blocks stay blocks, a string stays one."""
+    """Write text in its original shape: blocks stay blocks, a string stays a string."""
     texts = [part for part in parts if isinstance(part, Text)]
     if not any(isinstance(part.raw, dict) for part in texts):
         return flat_text(parts)

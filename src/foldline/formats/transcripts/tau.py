@@ -2,11 +2,11 @@
 tau-bench and tau2-bench: runs of an agent, each a conversation, and few-shot examples.
 
 The examples are JSON Lines with a conversation as plain text in each line, a sequence of
-``role: content``. Their calls were not recorded, an assistant that made one reads "None": such a
-call becomes one of an unnamed tool, so that its result has a partner.
+``role: content``. Their calls were not recorded; an assistant message with a call reads "None":
+it becomes a call of an unnamed tool, so that its result is paired.
 
 In tau2-bench the simulated user may call tools too, in messages of the role "user"; their results
-carry the requestor "user". Arguments are objects; the id of a tool message is that of its call.
+have the requestor "user". Arguments are objects; the id of a tool message is that of its call.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _TURN = re.compile(r"^(system|user|assistant|tool): ", re.MULTILINE)
 
 @frozen
 class Examples:
-    """The lines of a few-shot file; the first step of a place is the position of the line."""
+    """The lines of a few-shot file; the first step of a path is the position of the line."""
 
     source: TranscriptSource
     lines: Lines
@@ -58,13 +58,13 @@ class Examples:
 
 
 def is_few_shot(source: TranscriptSource) -> bool:
-    """Return True if every line at the beginning of a file holds an example."""
+    """Return True if the first lines of a file are all examples."""
     head = source.head or (source.document,)
     return all(isinstance(line, dict) and isinstance(line.get(KEY), str) for line in head)
 
 
 def _find_runs(runs: Any, path: Path, key: str) -> Iterator[tuple[str, Path, Any]]:
-    """Yield the name of each run in a list, the path of its messages, and these."""
+    """Yield the name of each run in a list, the path of its messages, and the messages."""
     for index, entry in enumerate(runs):
         field = f"{''.join(map(str, path))}[{index}]"
         run = expect(entry, dict, None, field)
@@ -147,7 +147,7 @@ class TauBench(EmbeddedWire):
         return Recording(self.name, tuple(conversations), document, warnings)
 
     def encode(self, recording: Recording) -> bytes:
-        """Write the runs, or the lines, again."""
+        """Write the runs, or the lines."""
         if not isinstance(recording.document, Examples):
             return super().encode(recording)
         document = recording.document

@@ -1,7 +1,7 @@
 """
-Files that hold a wire value as it is: messages, a request body, or a message in each line.
+Files that hold a bare wire value: messages, a request body, or one message per line.
 
-The sessions of Factory Droid have an Anthropic message in the entry of each line.
+The sessions of Factory Droid hold an Anthropic message in the entry of each line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from foldline.formats.source import TranscriptSource
 from foldline.values.transcript import Transcript
 
 _DOCUMENT, _LINES = 0.5, 0.4
-"""How sure it is at most, so that a format with more to go by wins."""
+"""Maximum confidence, so that a format with stronger evidence wins."""
 
 _CONTENT_FIELDS = frozenset(
     {"content", "parts", "tool_calls", "arguments", "output", "summary", "kwargs"}
@@ -35,16 +35,16 @@ class WireFile(FileFormat):
     title = "provider messages (.json), or one message a line (.jsonl)"
 
     def recognises(self, source: TranscriptSource) -> float:
-        """Ask the dialects."""
+        """Use the highest confidence of any dialect."""
         document = source.document
         if isinstance(document, (list, dict)):
             line = _is_line(document)
-            return _LINES * _surest([document]) if line else _DOCUMENT * _surest(document)
+            return _LINES * _score([document]) if line else _DOCUMENT * _score(document)
         head = source.head
-        return _LINES * _surest(list(head)) if all(isinstance(v, dict) for v in head) else 0.0
+        return _LINES * _score(list(head)) if all(isinstance(v, dict) for v in head) else 0.0
 
     def decode(self, source: TranscriptSource) -> Recording:
-        """Read the one conversation of the file, in the dialect that is surest of it."""
+        """Read the one conversation of the file, in the dialect with the highest confidence."""
         if not isinstance(source.document, (list, dict)) or _is_line(source.document):
             return _decode_lines(source)
         there = detect_dialect(source.document).decode(source.document)
@@ -52,7 +52,7 @@ class WireFile(FileFormat):
         return Recording(self.name, (RecordedConversation("messages", there),), document)
 
     def encode(self, recording: Recording) -> bytes:
-        """Write the value, or the lines, again."""
+        """Write the value, or the lines."""
         there = recording.conversations[0].transcript
         if isinstance(recording.document, MessageLines):
             wire = dialect(there.dialect)
@@ -65,19 +65,19 @@ class WireFile(FileFormat):
         return document.with_values(changes)
 
 
-def _surest(wire: Any) -> float:
-    if isinstance(wire, list) and not any(map(_says_something, wire)):
+def _score(wire: Any) -> float:
+    if isinstance(wire, list) and not any(map(_has_content, wire)):
         return 0.0
     return max(known.recognises(wire) for known in DIALECTS.values())
 
 
-def _says_something(item: Any) -> bool:
+def _has_content(item: Any) -> bool:
     return isinstance(item, dict) and not _CONTENT_FIELDS.isdisjoint(item)
 
 
 def _is_line(document: Any) -> bool:
     """Return True if a document is a single message rather than a request body."""
-    return isinstance(document, dict) and not _surest(document) and bool(_surest([document]))
+    return isinstance(document, dict) and not _score(document) and bool(_score([document]))
 
 
 def _differences(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any]]:
@@ -139,7 +139,7 @@ class Droid(FileFormat):
         return Recording(self.name, (conversation,), document, warnings)
 
     def encode(self, recording: Recording) -> bytes:
-        """Write a session: untouched entries as they stand, others in the way of the first."""
+        """Write a session: unchanged entries as they are, others in the layout of the first."""
         document: MessageLines = recording.document
         first = document.lines.value(document.rows[0] if document.rows else 0)
         stamp = {"timestamp": first["timestamp"]} if first.get("timestamp") else {}

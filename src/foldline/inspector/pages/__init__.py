@@ -1,1 +1,1 @@
-"""The pages of the inspector: what the view-models say, as HTML that works without a script."""
+"""The pages of the inspector: view-models as HTML that works without scripts."""

@@ -1,4 +1,4 @@
-"""A compaction: before and after, the fate of every message, and what changes it."""
+"""A compaction: before and after, the fate of every message, and actions on it."""
 
 from __future__ import annotations
 
@@ -40,28 +40,28 @@ SIGNS: dict[Fate, str] = {
     "cut": "✂",
     "cleared": "○",
     "quoted": "❝",
-    "told": "✎",
+    "summarized": "✎",
     "folded": "≈",
     "handle": "#",
-    "gone": "×",
+    "file": "×",
     "added": "+",
 }
-"""What stands for each fate beside its colour."""
+"""The symbol of each fate, in addition to its colour."""
 
 
 def compaction(
     trace: SessionTrace, links: Links, index: int, fate: str = "", page: int = 0, rows: int = PAGE
 ) -> Html:
     """
-    Write what one change of the view did.
+    Write one change of the view.
 
     Args:
         trace: The session.
-        links: Where its pages are.
-        index: Of the segment that it begins.
-        fate: Show only messages that met this; "" for all.
-        page: Which rows, from 0.
-        rows: How many at once.
+        links: The addresses of its pages.
+        index: Index of the segment that begins with it.
+        fate: Show only messages with this fate; "" for all.
+        page: Page of rows, from 0.
+        rows: Rows per page.
     """
     revision = trace.segments[index].revision
     if revision is None:
@@ -80,16 +80,16 @@ def compaction(
             actions(trace, links, index, revision),
         ),
         section(
-            "What became of every message",
+            "The fate of every message",
             side_by_side(trace, links, f"compactions/{index}", made, fate, page, rows),
         ),
     )
 
 
 def render_forgotten(trace: SessionTrace, links: Links, fate: str = "", page: int = 0) -> Html:
-    """Write what of everything that was ever said the model sees now; a report only counts it."""
+    """Compare the whole log with the current view; a report has only the counts."""
     made = trace.once("forgotten", against_log)
-    words = "Everything that was ever said, and where it stands in what the model sees now."
+    words = "Every message of the session, and what the model sees of it now."
     if links.live:
         content = side_by_side(trace, links, "forgotten", made, fate, page)
     else:
@@ -98,7 +98,7 @@ def render_forgotten(trace: SessionTrace, links: Links, fate: str = "", page: in
 
 
 def against_log(trace: SessionTrace) -> ViewComparison:
-    """Compare everything that was said with what the model sees now."""
+    """Compare the whole log with the current view."""
     in_effect = list(trace.in_effect.values())
     last = in_effect[-1] if in_effect else Revision("compaction" if trace.is_ours else "recorded")
     edits = tuple(edit for revision in in_effect for edit in revision.edits)
@@ -134,7 +134,7 @@ def side_by_side(
     page: int = 0,
     size: int = PAGE,
 ) -> Html:
-    """Write rows: what was there on the left, its fate, what stands there now on the right."""
+    """Write rows: the message before on the left, its fate, and the message after on the right."""
     chosen = [row for row in made.rows if not fate or row.fate == fate]
     part = ListPage.of(len(chosen), size, page)
     head = h("tr", *(h("th", name, scope="col") for name in ("before", "fate", "after")))
@@ -182,11 +182,11 @@ def _walk(trace: SessionTrace, links: Links, index: int) -> Html:
 
 
 def receipt(trace: SessionTrace, revision: Revision, made: ViewComparison, live: bool) -> Child:
-    """Write the receipt of a compaction, its plan, its price and when it has paid."""
+    """Write the receipt of a compaction, its plan, its price and its payback."""
     if revision.receipt is None:
         return note(
-            "The agent compacted by itself: its file says what was shown before and after, "
-            "not why or how. What happened to each message was found by comparing the two."
+            "The agent compacted by itself: its file records the views before and after, "
+            "not why or how. The fate of each message comes from comparing the two."
         )
     held = revision.receipt
     return details(
@@ -209,7 +209,7 @@ def _facts(
 ) -> list[Html]:
     spent, prices = held.spent, trace.model.prices
     view_rows = [row for row in made.rows if row.new is not None]
-    price = "no model was asked"
+    price = "no model was called"
     if spent.attempts:
         price = (
             f"{spent.model or 'a model'}, {spent.input_tokens:,} tokens in, "
@@ -225,7 +225,7 @@ def _facts(
     )
     pairs: list[tuple[str, Child]] = [
         ("policy", held.policy),
-        ("messages were allowed", f"{held.budget:,} tokens"),
+        ("budget of the messages", f"{held.budget:,} tokens"),
         ("edits", describe(revision) or "none"),
         ("kept at the beginning", f"{held.kept_prefix:,} messages, for the cache"),
         ("price", price),
@@ -233,12 +233,12 @@ def _facts(
         ("handles", f"{len(held.recall):,}"),
     ]
     if held.evicted.files:
-        pairs.append(("files out of sight", ", ".join(held.evicted.files[:40])))
+        pairs.append(("files out of view", ", ".join(held.evicted.files[:40])))
     return [join(h("dt", name), h("dd", value)) for name, value in pairs]
 
 
 def actions(trace: SessionTrace, links: Links, index: int, revision: Revision) -> Child:
-    """Offer to undo the last compaction, where the archive is ours."""
+    """Write the button that undoes the last compaction, for archives of Foldline."""
     if not links.live or not trace.is_ours or revision.cause == "undo" or revision.undone:
         return None
     if index != max(trace.in_effect):
@@ -246,21 +246,21 @@ def actions(trace: SessionTrace, links: Links, index: int, revision: Revision) -
     return button("Undo this compaction…", links.page("undo"))
 
 
-# --- undoing it, or compacting from a message on: each is confirmed first --------------------
+# --- undo, or compact from a message on: each with a confirmation first --------------------
 
 
 def confirm_undo(trace: SessionTrace, links: Links, token: str) -> Child:
-    """Ask whether the last compaction is really to be taken back."""
+    """Write the confirmation page for undoing the last compaction."""
     last = next(reversed(trace.in_effect.values()), None)
     if not trace.is_ours or last is None:
         return opening("Undo", note("There is no compaction that can be undone."))
     return _confirm(
         "Undo the last compaction?",
         [
-            note(f"It will be taken back: {last.receipt}."),
+            note(f"It will be undone: {last.receipt}."),
             note(
-                "What it took out of view is shown to the model again. No program may have the "
-                "session open meanwhile; one that does gets an error at its next change."
+                "The model sees again what it removed from the view. No program may have the "
+                "session open; one that does gets an error at its next change."
             ),
         ],
         "Undo it",
@@ -271,7 +271,7 @@ def confirm_undo(trace: SessionTrace, links: Links, token: str) -> Child:
 
 
 def confirm_fold(trace: SessionTrace, links: Links, number: str, token: str) -> Child:
-    """Ask whether everything from a message on is really to be folded."""
+    """Write the confirmation page for folding everything from a message on."""
     if not trace.can_fold(number):
         words = "This message is not in view, or its session is not in a wire format."
         return opening("Compact from here", note(words))
@@ -282,10 +282,10 @@ def confirm_fold(trace: SessionTrace, links: Links, number: str, token: str) -> 
         [
             h("blockquote", begins, dir="auto"),
             note(
-                "This message and all behind it are folded into a snapshot, made without a model; "
-                "what stands before stays as it is. Everything can be recalled, and undone."
+                "This message and all after it are folded into a snapshot, made without a model; "
+                "earlier messages stay unchanged. Everything can be recalled, and undone."
             ),
-            h("p", h("label", "Remember above all ", h("input", name="focus", size="40"))),
+            h("p", h("label", "Focus of the snapshot ", h("input", name="focus", size="40"))),
         ],
         "Compact",
         links.page(f"fold/{number}"),

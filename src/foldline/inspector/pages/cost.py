@@ -1,4 +1,4 @@
-"""What the requests of a session cost, and what other policies would have cost."""
+"""The cost of a session's requests, and of the same session under other policies."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from foldline.values.messages import Usage
 from foldline.values.transcript import Transcript
 
 MOST: Final = 6_000
-"""Messages of a session that is replayed under other policies: each request sends all of them."""
+"""Maximum messages of a session to replay under other policies: each request sends all of them."""
 
 
 @frozen
 class Total:
-    """What requests used together, in tokens; ``usd`` in US dollars, None without prices."""
+    """Total usage of requests, in tokens; ``usd`` in US dollars, None without prices."""
 
     usage: Usage
     requests: int
@@ -56,7 +56,7 @@ class Total:
 
 @frozen
 class Alternative:
-    """What a session would have cost; ``error`` says why that is not known."""
+    """The cost of a session under another policy; ``error`` explains a missing result."""
 
     name: str
     bill: Bill | None
@@ -65,12 +65,12 @@ class Alternative:
 
 
 def requests_made(trace: SessionTrace) -> tuple[Point, ...]:
-    """Return the requests that were really made."""
+    """Return the requests that were made, without the next one."""
     return trace.timeline.points[:-1]
 
 
 def total(trace: SessionTrace, usages: Iterable[Usage]) -> Total:
-    """Add up requests, each priced by itself."""
+    """Add up requests, each priced separately."""
     paid = list(usages)
     costs = [price(trace.model, usage) for usage in paid]
     whole = None if None in costs else sum(filter(None, costs))
@@ -78,12 +78,12 @@ def total(trace: SessionTrace, usages: Iterable[Usage]) -> Total:
 
 
 def sum_usage(trace: SessionTrace) -> Total:
-    """Return what the requests took: as reported by the provider, else as counted here."""
+    """Return the usage of the requests: as reported by the provider, else as counted here."""
     return total(trace, (point.usage for point in requests_made(trace)))
 
 
 def sum_counted(trace: SessionTrace) -> Total:
-    """Return what the requests took as counted here, whatever the provider reported."""
+    """Return the usage of the requests as counted here, ignoring reported usage."""
     return total(trace, (point.counted for point in requests_made(trace)))
 
 
@@ -93,11 +93,11 @@ def alternatives(
     """
     Replay a session under other policies, each request with the prompt cache modelled.
 
-    Everything that was ever said counts as the history; each policy decides what is sent of it.
+    The whole log is the history; each policy decides what is sent of it.
 
     Args:
         trace: The session, of at most `MOST` messages.
-        progress: Called with a fraction of the work and what comes next.
+        progress: Called with the completed fraction and the next step.
     """
     if len(trace.log) > MOST:
         words = f"a session of more than {MOST:,} messages is not replayed"
@@ -125,7 +125,7 @@ def alternatives(
 
 PAGE = 100
 COLUMNS = 240
-"""Bars of the drawing; of more requests, neighbours share one."""
+"""Maximum bars of the drawing; with more requests, neighbours share a bar."""
 
 PARTS = ("cached", "written", "fresh input", "output")
 
@@ -134,13 +134,13 @@ def cost(
     trace: SessionTrace, links: Links, page: int, others: Sequence[Alternative] | None = None
 ) -> Html:
     """
-    Write what a session cost.
+    Write the cost page of a session.
 
     Args:
         trace: The session.
-        links: Where its pages are.
-        page: Which requests are listed, from 0.
-        others: What other policies would have cost, where that was worked out.
+        links: The addresses of its pages.
+        page: Page of requests, from 0.
+        others: The cost under other policies, if it was computed.
     """
     whole = sum_usage(trace)
     used = whole.usage
@@ -151,7 +151,7 @@ def cost(
         "the others are counted here, with a cache that never expires."
     )
     if trace.model.prices is None:
-        words += " The price of the model is not known: foldline inspect --model NAME names one."
+        words += " The model has no known price; name one with foldline inspect --model NAME."
     return join(
         opening(
             "Cost",
@@ -172,7 +172,7 @@ def cost(
 
 
 def parts(usage: Usage) -> tuple[int, int, int, int]:
-    """Return what a request took, in the order of `PARTS`."""
+    """Return the usage of a request, in the order of `PARTS`."""
     return usage.cache_read, usage.cache_write, usage.input, usage.output
 
 
@@ -195,7 +195,7 @@ def _drawing(trace: SessionTrace) -> Html:
             f"{name} {size:,.0f}" for name, size in zip(PARTS, sizes, strict=True)
         )
         drawn.append(h("g", h("title", words), pieces))
-    words = "Tokens by how they were paid, at every request; the table says the same"
+    words = "Tokens by billing type at every request; the table has the same figures"
     drawing = h("svg", drawn, width="100%", height="200", role="img", aria_label=words)
     return h("div", drawing, class_="bars")
 
@@ -208,11 +208,11 @@ def _legend() -> Html:
 
 
 def _policies(trace: SessionTrace, links: Links, others: Sequence[Alternative] | None) -> Html:
-    title = "Beside other policies"
+    title = "Compared with other policies"
     if others is None:
         way = links.page("cost", compare=1)
         ask = button("Replay it under every policy", way) if links.live else None
-        return section(title, note("What would it have cost otherwise?"), ask)
+        return section(title, note("The cost of this session under other policies."), ask)
     own = sum_counted(trace)
     rows: list[list[Child]] = [["as it was", money(own.usd), own.requests, 0, *parts(own.usage)]]
     for one in others:
@@ -224,9 +224,9 @@ def _policies(trace: SessionTrace, links: Links, others: Sequence[Alternative] |
         rows.append([one.name, *figures])
     heads = ("policy", ">price", ">requests", ">too long", *(f">{name}" for name in PARTS))
     words = (
-        "All rows are counted here, with a cache that never expires: so they can be compared; "
+        "All rows are counted here, with a cache that never expires, so that they are comparable; "
         f"the window is {trace.model.window:,} tokens. "
-        "Consecutive answers of the agent count as a request each, but in the first row."
+        "Consecutive answers of the agent count as a request each, except in the first row."
     )
     return section(title, table("The same session under other policies", heads, rows), note(words))
 
@@ -239,7 +239,7 @@ def _requests(trace: SessionTrace, links: Links, page: int) -> Html:
     return section(
         "Request by request",
         part.nav(links, "cost", f"Page {part.chosen + 1} of {part.count:,}"),
-        table("What each request took", heads, rows),
+        table("Usage of each request", heads, rows),
     )
 
 

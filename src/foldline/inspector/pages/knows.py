@@ -1,4 +1,4 @@
-"""Does it still know…? Where the answer to a question stands, and the page that says so."""
+"""Does it still know…? Find the answer to a question in view or log, and write the page."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ from foldline.values.protect import is_snapshot
 Standing: TypeAlias = Literal["here", "snapshot", "handle", "never"]
 
 STANDINGS: Final[dict[Standing, str]] = {
-    "here": "stands in view here",
-    "snapshot": "told in the snapshot",
+    "here": "in view, here",
+    "snapshot": "in the snapshot",
     "handle": "only by handle: recall it",
-    "never": "never said",
+    "never": "never mentioned",
 }
 
 LONGEST: Final = 1_000
-"""Characters of a query that are read."""
+"""Maximum length of a query, in characters."""
 
 MOST: Final = 12
-"""Passages that an answer has."""
+"""Maximum passages of an answer."""
 
 POOL: Final = 200
-"""Messages in which the answer to a question is looked for: those with most of its words."""
+"""Maximum messages searched for an answer: those with most words of the question."""
 
 POOL_CHARACTERS: Final = 1_500_000
 AROUND: Final = 160
-"""Characters before and behind a hit."""
+"""Characters of context on each side of a match."""
 
 
 @frozen
 class Mention:
     """
-    A text that answers, and where it stands.
+    A passage that matches, and where it is.
 
-    ``start`` and ``end`` are where the hit lies in ``text``, both 0 where there is none to mark.
+    ``start`` and ``end`` delimit the match in ``text``, both 0 if there is none to mark.
     ``message`` is its id, ``handle`` what recalls it.
     """
 
@@ -64,7 +64,7 @@ class Mention:
 
 @frozen
 class KnowledgeCheck:
-    """What is known about a query: the best that holds, and the passages that show it."""
+    """The answer to a query: the best standing, and the passages that show it."""
 
     query: str
     standing: Standing
@@ -76,15 +76,15 @@ def check_knowledge(
     query: str, view: Sequence[Message], log: Sequence[Message], handles: Mapping[str, str]
 ) -> KnowledgeCheck:
     """
-    Find out whether something that was said is still known.
+    Determine whether the model still knows something.
 
-    A name or a sentence is looked for as it is written, capitals aside; where it stands nowhere,
-    a query of several words is answered by the passages that have to do with it.
+    A name or a sentence is searched literally, ignoring case; if it is not found,
+    a query of several words is answered by the passages most related to it.
 
     Args:
         query: A name, a sentence or a question.
         view: What the model sees.
-        log: Everything that was said until then.
+        log: All messages until then.
         handles: Handles by id.
     """
     text = " ".join(query[:LONGEST].split())
@@ -106,20 +106,20 @@ def _best(found: Iterable[Mention]) -> Standing:
 
 
 class _Phrase:
-    """A text as it is written: blanks of any kind between its words, no letters around it."""
+    """A literal text: any whitespace between its words, no letters around it."""
 
     def __init__(self, text: str) -> None:
         words = text.lower().split(" ")
         self.words = sorted(words, key=len, reverse=True)
         self._bounds = text[0].isalnum(), text[-1].isalnum()
-        # Without flags, and with its first word in front, a pattern is found many times faster.
+        # Without flags, and starting with the first word, the pattern matches many times faster.
         self._pattern = re.compile(r"\s{1,40}".join(map(re.escape, words)))
 
     def find(self, message: Message) -> tuple[str, int, int] | None:
-        """Return a hit with what stands around it, and where it begins and ends in that."""
+        """Return a match with its context, and its start and end in that."""
         for text in visible_texts(message):
             lower = text.lower()
-            if len(lower) != len(text):  # a few capitals become two letters
+            if len(lower) != len(text):  # a few capitals become two characters
                 text = lower
             for match in self._pattern.finditer(lower):
                 start, end = match.span()
@@ -141,7 +141,7 @@ def _is_letter(text: str) -> bool:
 
 @frozen
 class _Places:
-    """Everything that was said until a request, and what the model saw of it then."""
+    """All messages until a request, and the view of the model at that time."""
 
     view: Sequence[Message]
     log: Sequence[Message]
@@ -149,26 +149,26 @@ class _Places:
 
     @cached_property
     def view_by_id(self) -> dict[str, Message]:
-        """What is in view, by its id."""
+        """The messages in view, by id."""
         return {message.id: message for message in self.view}
 
     @cached_property
     def snapshots(self) -> list[Message]:
-        """What is in view and stands for other messages."""
+        """The messages in view that replace others."""
         return [m for m in self.view if _stands_for_others(m)]
 
     def search(
         self, phrase: _Phrase, question: RecallQuery | None
     ) -> tuple[list[Mention], list[Message]]:
         """
-        Go through all texts once, those in view first.
+        Search all texts once, those in view first.
 
         Returns:
-            Where a phrase stands as it is; and, where it stands nowhere, the messages that hold
-            most words of a question.
+            The literal matches of a phrase; if there are none, the messages that have
+            the most words of a question.
         """
         in_view = self.view_by_id
-        view = sorted(self.view, key=_stands_for_others)  # those that do are last
+        view = sorted(self.view, key=_stands_for_others)  # replacements last
         behind = [m for m in self.log if in_view.get(m.id) is not m and in_view.get(m.id) != m]
         hidden = {message.id for message in behind}
         found: list[Mention] = []
@@ -196,7 +196,7 @@ class _Places:
         return "snapshot" if _stands_for_others(message) else "here"
 
     def _pool(self, scored: list[tuple[int, int, Message]]) -> list[Message]:
-        """Return the best messages in the order of the log; those that are not in it are last."""
+        """Return the best messages in log order; those not in the log come last."""
         order = {message.id: index for index, message in enumerate(self.log)}
         last = len(order)
         chosen = list[Message]()
@@ -211,7 +211,7 @@ class _Places:
         return sorted(chosen, key=lambda message: order.get(message.id, last))
 
     def find_related(self, question: RecallQuery, pool: Sequence[Message]) -> Iterator[Mention]:
-        """Yield the passages that have most to do with a question, and where each stands."""
+        """Yield the passages most related to a question, each with its standing."""
         by_handle = {self.handles.get(message.id, message.id): message for message in pool}
         snapshot = SnapshotText(self.snapshots)
         for passage in find_passages(cut_sections(pool, self.handles), question).passages[:MOST]:
@@ -242,12 +242,12 @@ def _forms(question: RecallQuery | None) -> list[tuple[str, ...]]:
 
 
 def _score(text: str, forms: Sequence[Sequence[str]]) -> int:
-    """Count the words of which one form stands in a text."""
+    """Count the words of which a form occurs in a text."""
     return sum(any(map(text.__contains__, one)) for one in forms)
 
 
 def _answers(question: RecallQuery, text: str) -> bool:
-    """Return True if a text has every name of a question, and more than half of its words."""
+    """Return True if a text has all names of a question, and more than half of its words."""
     lower = text.lower()
     held = _score(lower, [word.beginnings for word in question.words])
     return all(name in lower for name in question.names) and 2 * held > len(question.words)
@@ -258,18 +258,18 @@ def _stands_for_others(message: Message) -> bool:
 
 
 SIGNS = {"here": "=", "snapshot": "❝", "handle": "#", "never": "×"}
-"""What stands for each standing beside its colour."""
+"""The symbol of each standing, in addition to its colour."""
 
 
 def knows(trace: SessionTrace, links: Links, query: str, at: int | None) -> Html:
     """
-    Answer whether the model knows something.
+    Write the page that answers whether the model knows something.
 
     Args:
         trace: The session.
-        links: Where its pages are.
+        links: The addresses of its pages.
         query: A name, a sentence or a question.
-        at: At which request; None for now.
+        at: Number of the request; None for now.
     """
     points = trace.timeline.points
     point = points[at] if at is not None else trace.timeline.now
@@ -279,13 +279,13 @@ def knows(trace: SessionTrace, links: Links, query: str, at: int | None) -> Html
         found = check_knowledge(query, view, log, trace.handles)
         answer = _answer(trace, links, found, when)
     else:
-        answer = note("A name, a sentence or a question: where does the answer stand?")
+        answer = note("Search for a name, a sentence or a question.")
     heading = h("h1", "Does it still know…?")
     return h("section", heading, _form(trace, links, query, at), answer)
 
 
 def _form(trace: SessionTrace, links: Links, query: str, at: int | None) -> Html:
-    """Write the box in which one asks."""
+    """Write the search form."""
     last = str(len(trace.timeline.points) - 1)
     chosen = None if at is None else str(at)
     words = "a name, a sentence, a question"
@@ -304,9 +304,9 @@ def _answer(trace: SessionTrace, links: Links, answer: KnowledgeCheck, when: str
     words = STANDINGS[answer.standing]
     if answer.standing == "handle" and not trace.is_ours:
         words = "out of view: only in the agent's file"
-    how = "Nothing says it in these words; the passages that have most to do with it:"
+    how = "There is no literal match; the most related passages:"
     if answer.literal:
-        how = "Found as it is written." if answer.passages else ""
+        how = "Found literally." if answer.passages else ""
     verdict = [_sign(answer.standing), " ", h("strong", words), f", {when}."]
     return h(
         "div",

@@ -1,4 +1,4 @@
-"""What all pages share: frame, navigation, addresses, tables and fields of forms."""
+"""The layout shared by all pages: frame, navigation, addresses, tables and form fields."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def ago(seconds: float) -> str:
-    """Write a length of time since now: ``3 hours ago``."""
+    """Write an age: ``3 hours ago``."""
     for size_, unit in _UNITS:
         if seconds >= size_:
             return f"{plural(int(seconds // size_), unit)} ago"
@@ -29,8 +29,8 @@ class Links:
     """
     The addresses of one session.
 
-    ``base`` is where it begins, such as ``/s/1f0c2a9b``; "" in a report, which has places instead.
-    ``around`` are parameters that every address keeps, such as the chosen conversation.
+    ``base`` is their prefix, such as ``/s/1f0c2a9b``; "" in a report, which has anchors instead.
+    ``around`` are parameters kept in every address, such as the selected conversation.
     """
 
     base: str
@@ -38,7 +38,7 @@ class Links:
 
     @property
     def live(self) -> bool:
-        """Whether there is a server that answers."""
+        """Whether a server answers the links."""
         return bool(self.base)
 
     def page(self, name: str = "", **parameters: str | int) -> str:
@@ -49,7 +49,7 @@ class Links:
         return f"{self.base}{'/' if name else ''}{name}{'?' if query else ''}{query}"
 
     def request(self, number: int) -> str | None:
-        """Return the address of what the model saw at a request; None in a report."""
+        """Return the address of the view at a request; None in a report."""
         return self.page(f"requests/{number}") if self.base else None
 
     def compaction(self, index: int) -> str:
@@ -57,7 +57,7 @@ class Links:
         return self.page(f"compactions/{index}") if self.base else f"#compaction-{index}"
 
     def message(self, number: str) -> str | None:
-        """Return the address of a message, whole; None in a report."""
+        """Return the address of a whole message; None in a report."""
         return self.page(f"messages/{quote(number)}") if self.base else None
 
 
@@ -69,7 +69,7 @@ TABS = (
     ("what-if", "What if"),
     ("cost", "Cost"),
 )
-"""The pages of a session and what they are called."""
+"""The pages of a session and their titles."""
 
 
 def page(title: str, header: Child, main: Child, version: str = "", refresh: int = 0) -> Html:
@@ -78,11 +78,11 @@ def page(title: str, header: Child, main: Child, version: str = "", refresh: int
 
     Args:
         title: Its title.
-        header: What stands above.
-        main: What it says.
-        version: Changes when the session does, so that a page that is open can follow it; "" where
-            nothing is followed.
-        refresh: Seconds after which it is asked for again; 0 for never.
+        header: The content above the main part.
+        main: The main content.
+        version: Changes with the session, so that an open page can follow it; "" if
+            it need not.
+        refresh: Seconds after which the page reloads; 0 for never.
     """
     return join(
         Html("<!doctype html>"),
@@ -113,8 +113,8 @@ def page(title: str, header: Child, main: Child, version: str = "", refresh: int
 
 
 def footer() -> Html:
-    """Write the footer: the keys, and that nothing leaves this machine."""
-    keys = (("/", "search"), ("←", "request before"), ("→", "request after"), ("t", "theme"))
+    """Write the footer: keyboard shortcuts, and a note that nothing leaves this machine."""
+    keys = (("/", "search"), ("←", "previous request"), ("→", "next request"), ("t", "theme"))
     return h(
         "footer",
         h("p", "Keys: ", [join(h("kbd", key), f" {what}  ") for key, what in keys]),
@@ -138,7 +138,7 @@ def top(crumbs: Sequence[tuple[str, str | None]]) -> Html:
 
 
 def session_header(trace: SessionTrace, links: Links, tab: str, now: float) -> Html:
-    """Write the header of every page of a session: breadcrumbs, tabs, and what it is."""
+    """Write the header of every page of a session: breadcrumbs, tabs, and a description."""
     tabs = [
         h("li", link(name, links.page(path), aria_current="page" if path == tab else None))
         for path, name in TABS
@@ -157,7 +157,7 @@ def about(trace: SessionTrace, now: float) -> Html:
     facts: list[Child] = [
         source.agent,
         source.project or None,
-        f"{model.name or 'model not named'}{'' if model.resolved else ' (window assumed)'}",
+        f"{model.name or 'model unknown'}{'' if model.resolved else ' (window assumed)'}",
         plural(len(trace.log), "message"),
         size(source.size),
         when(source.changed, now),
@@ -168,7 +168,7 @@ def about(trace: SessionTrace, now: float) -> Html:
 
 
 def link(words: Child, href: str | None, **attributes: Value) -> Child:
-    """Write a link; only its words where it leads nowhere."""
+    """Write a link, or only its text if it has no target."""
     return h("a", words, href=href, **attributes) if href else words
 
 
@@ -212,7 +212,7 @@ def hidden_field(name: str, value: str) -> Html:
 
 
 def number(name: str, value: Value = None, **attributes: Value) -> Html:
-    """Write a field for a number from 0 on."""
+    """Write a field for a non-negative number."""
     return h("input", **{"type": "number", "name": name, "min": "0", "value": value, **attributes})
 
 
@@ -224,19 +224,19 @@ def search(value: str, placeholder: str, **attributes: Value) -> Html:
 
 
 def when(changed: float, now: float) -> Html:
-    """Write how long ago something was; both in seconds since 1970."""
+    """Write how long ago something changed; both times in seconds since 1970."""
     at = moment(changed).astimezone()
     exact, words = at.isoformat(timespec="seconds"), local_time(changed)
     return h("time", ago(now - changed), datetime=exact, title=words)
 
 
 def tiles(*figures: Html) -> Html:
-    """Write figures with their names, beside each other; see `tile`."""
+    """Write figures with their names, side by side; see `tile`."""
     return h("dl", figures, class_="tiles")
 
 
 def details(summary: Child, *content: Child, **attributes: Value) -> Html:
-    """Write a summary that can be opened to show its content."""
+    """Write a summary that expands to show its content."""
     return h("details", h("summary", summary), content, **attributes)
 
 
@@ -246,7 +246,7 @@ def tile(name: str, value: Child, note: Child = None) -> Html:
 
 
 def note(words: Child, kind: str = "note") -> Html:
-    """Write a remark in a paragraph of its own."""
+    """Write a note in its own paragraph."""
     return h("p", words, class_=kind)
 
 
@@ -255,7 +255,7 @@ def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[Child]]) -
     Write a table.
 
     Args:
-        caption: What it is about.
+        caption: Its title.
         heads: Names of columns; ``>`` before one makes a column of numbers.
         rows: Cells; the first of each names its row.
     """
@@ -272,7 +272,7 @@ def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[Child]]) -
 
 
 def wide(label: str, heads: Child, rows: Child, caption: str = "", class_: Value = None) -> Html:
-    """Write a table of cells that are elements; it scrolls where there is no room."""
+    """Write a table from elements; it scrolls if it does not fit."""
     head = h("thead", h("tr", heads))
     drawn = h("table", h("caption", caption or label), head, h("tbody", rows), class_=class_)
     return h("div", drawn, class_="wide", tabindex="0", role="region", aria_label=label)
@@ -280,7 +280,7 @@ def wide(label: str, heads: Child, rows: Child, caption: str = "", class_: Value
 
 @frozen
 class ListPage:
-    """One page of a list of ``size`` things, ``most`` at a time: the ``chosen`` one, from 0."""
+    """One page of a list of ``size`` items, ``most`` per page: the ``chosen`` one, from 0."""
 
     size: int
     most: int
@@ -288,29 +288,29 @@ class ListPage:
 
     @classmethod
     def of(cls, size: int, most: int, requested: int | None) -> ListPage:
-        """Return the page that is nearest to a requested one; None wants the last."""
+        """Return the page nearest to a requested one; None requests the last."""
         last = max(0, (size - 1) // most)
         return cls(size, most, last if requested is None else min(max(requested, 0), last))
 
     @property
     def count(self) -> int:
-        """How many pages there are."""
+        """The number of pages."""
         return max(1, -(-self.size // self.most))
 
     @property
     def held(self) -> slice:
-        """Where its things stand in the list."""
+        """The slice of the list on this page."""
         return slice(self.chosen * self.most, min(self.size, (self.chosen + 1) * self.most))
 
     def words(self, noun: str) -> str:
-        """Describe which things the page has."""
+        """Describe which items the page has."""
         first, end = self.held.start, self.held.stop
         return f"{noun} {first + 1:,} to {end:,} of {self.size:,}" if self.size else f"No {noun}"
 
     def nav(
         self, links: Links, path: str, words: str, label: str = "Pages", **rest: str | int
     ) -> Html:
-        """Write which page it is, with links to the first, previous, next and last one."""
+        """Write the page number, with links to the first, previous, next and last page."""
         at, end = self.chosen, self.count
         places = (("first", 0), ("before", at - 1), ("after", at + 1), ("last", end - 1))
         ways = [
@@ -332,7 +332,7 @@ def divide(points: Sequence[Point], most: int) -> list[Sequence[Point]]:
 
 
 def kind_name(kind: str) -> Html:
-    """Write the name of a kind behind its colour."""
+    """Write the name of a kind after its colour."""
     colour = h("span", class_=f"swatch kind-{BANDS.index(kind)}", aria_hidden="true")
     return join(colour, " ", _label(kind))
 

@@ -1,4 +1,4 @@
-"""Messages, every word escaped: as one, whole, and all that the model saw at a request."""
+"""Messages, fully escaped: one, a whole one, and all that the model saw at a request."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from foldline.values.messages import (
 from foldline.values.protect import is_snapshot
 
 EXCERPT: Final = 2_400
-"""Characters of a part that are shown before the rest has to be asked for."""
+"""Characters of a part shown before a link to the rest."""
 
 
 def article(trace: SessionTrace, links: Links, message: Message, most: int = EXCERPT) -> Html:
@@ -45,9 +45,9 @@ def article(trace: SessionTrace, links: Links, message: Message, most: int = EXC
 
     Args:
         trace: The session that it is in.
-        links: Where the pages of the session are.
-        message: As it was shown.
-        most: Characters of a part that are shown.
+        links: The addresses of its pages.
+        message: The message as it was in view.
+        most: Maximum characters shown of a part.
     """
     position = trace.positions.get(message.id)
     number = "made by the compaction" if position is None else f"#{position:,}"
@@ -57,7 +57,7 @@ def article(trace: SessionTrace, links: Links, message: Message, most: int = EXC
         facts.append(h("span", "pinned", class_="badge"))
     if position is not None:
         if trace.log[position] != message:
-            facts.append(h("span", "shown shortened", class_="badge"))
+            facts.append(h("span", "shortened", class_="badge"))
         facts.append(h("code", trace.handles.get(message.id)))
     return h(
         "article",
@@ -70,13 +70,13 @@ def article(trace: SessionTrace, links: Links, message: Message, most: int = EXC
 
 
 def role_badge(message: Message) -> Html:
-    """Write what a message is, in its colour."""
+    """Write the role of a message, in its colour."""
     kind = role(message)
     return h("span", kind, class_=f"role {kind.replace(' ', '-')}")
 
 
 def role(message: Message) -> str:
-    """Return what a message is, as people call it."""
+    """Return the role of a message as readable text."""
     if is_snapshot(message):
         return "snapshot"
     if message.has_results and not message.is_from_user():
@@ -122,7 +122,7 @@ def _medium(media: Media) -> Html:
 
 
 def excerpt(message: Message, most: int = 160) -> str:
-    """Return how a message begins, on one line."""
+    """Return the start of a message, on one line."""
     for part in message.parts:
         match part:
             case Text() | Thinking() | ToolResult() if part.text.strip():
@@ -137,7 +137,7 @@ def excerpt(message: Message, most: int = 160) -> str:
 
 
 PAGE: Final = 60_000
-"""Characters on one page."""
+"""Characters per page."""
 
 
 def whole_message(trace: SessionTrace, links: Links, number: str, page: int) -> Child:
@@ -147,11 +147,11 @@ def whole_message(trace: SessionTrace, links: Links, number: str, page: int) -> 
     Args:
         trace: The session.
         links: Where its pages are.
-        number: Its id.
-        page: Which part of a long one, from 0.
+        number: The id of the message.
+        page: Page of a long message, from 0.
 
     Returns:
-        None where there is no such message.
+        None if there is no such message.
     """
     message = trace.find(number)
     if message is None:
@@ -171,12 +171,12 @@ def whole_message(trace: SessionTrace, links: Links, number: str, page: int) -> 
 def _standing(trace: SessionTrace, links: Links, message: Message, now: Message | None) -> Child:
     handle = trace.handles.get(message.id, "")
     if now == message:
-        words: Child = "It stands in view as it is."
+        words: Child = "It is in view, unchanged."
     elif now is not None:
-        words = "It is in view shortened: below is what is shown of it."
+        words = "It is in view, shortened, as below."
     elif trace.is_ours:
         command = h("code", f"foldline recall {handle}")
-        words = ["It is out of view. The model gets it back with ", command, "."]
+        words = ["It is out of view. The model can recall it with ", command, "."]
     else:
         words = "It is out of view; only the agent's file still has it."
     fold = None
@@ -191,7 +191,7 @@ def _render_current(
     if now is None or now == message:
         return None
     parts = any(not isinstance(part, Omitted) for part in now.parts)
-    content = article(trace, links, now, most=PAGE) if parts else note("Nothing of it.")
+    content = article(trace, links, now, most=PAGE) if parts else note("Nothing.")
     return section("As the model sees it", content)
 
 
@@ -212,18 +212,18 @@ def _whole(trace: SessionTrace, links: Links, message: Message, page: int) -> Ch
 # --- what the model saw at a request --------------------------------------------------------
 
 AT_ONCE = 60
-"""Messages on one page."""
+"""Messages per page."""
 
 
 def step(trace: SessionTrace, links: Links, number: int, page: int | None = None) -> Html:
     """
-    Write what the model saw.
+    Write the view of the model at a request.
 
     Args:
         trace: The session.
         links: Where its pages are.
-        number: Of the request, from 0.
-        page: Which messages of it, `AT_ONCE` at a time from 0; None for the newest.
+        number: Number of the request, from 0.
+        page: Page of `AT_ONCE` messages, from 0; None for the newest.
     """
     point = trace.timeline.points[number]
     view = trace.view(point.request)
@@ -240,7 +240,7 @@ def step(trace: SessionTrace, links: Links, number: int, page: int | None = None
         section(
             "What it answered",
             [article(trace, links, message) for message in answer]
-            or note("It has not been asked yet: this is what it would see."),
+            or note("This request has not been sent yet: it is what the model would see."),
             class_="answer",
         ),
     )
@@ -254,10 +254,10 @@ def _title(point: Point) -> str:
 
 def _source(trace: SessionTrace) -> Html:
     if trace.is_ours:
-        return note("Replayed from the log and its edits: this is what was sent, word for word.")
+        return note("Replayed from the log and its edits: this was sent, word for word.")
     return note(
-        "From the agent's own file: these are the messages that it recorded. "
-        "What its program added to a request besides is not in the file."
+        "From the agent's own file: the messages that it recorded. "
+        "Anything else that its program added to a request is not in the file."
     )
 
 
@@ -284,13 +284,13 @@ def _figures(trace: SessionTrace, point: Point) -> Html:
         for name, tokens in zip(BANDS, point.sizes, strict=True)
         if tokens
     ]
-    rows.append(["together", whole, f"{share(whole, trace.model.window)} of the window"])
+    rows.append(["total", whole, f"{share(whole, trace.model.window)} of the window"])
     inexact = "" if trace.counter.texts.exact else ", not exact"
     caption = f"Tokens by kind, counted by {trace.counter.name}{inexact}"
     kinds = table(caption, ("kind", ">tokens", ">share"), rows)
-    words = f"{point.cached:,} tokens begin as the request before did, {point.written:,} are new."
+    words = f"{point.cached:,} tokens match the previous request, {point.written:,} are new."
     if point.lost:
-        words += f" Cache break: {point.lost:,} tokens of the request before stand there no more."
+        words += f" Cache break: {point.lost:,} tokens of the previous request no longer match."
     counted_by_provider: Child = None
     if point.reported:
         used = point.reported

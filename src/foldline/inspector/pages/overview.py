@@ -1,4 +1,4 @@
-"""A session over time: the chart, its figures, and what happened to the view."""
+"""A session over time: the chart, its figures, and the changes of the view."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from foldline.inspector.timeline import BANDS, Point, Revision
 from foldline.inspector.trace import SessionTrace
 
 LISTED = 200
-"""Compactions in the table."""
+"""Maximum compactions in the table."""
 
 
 def overview(trace: SessionTrace, links: Links, drawn: range | None = None) -> Html:
-    """Write the page that a session opens with."""
+    """Write the start page of a session."""
     points = trace.timeline.points
     whole = range(len(points))
     drawn = drawn or whole
@@ -60,7 +60,7 @@ def figures(trace: SessionTrace) -> Html:
     lost = sum(trace.counter.message(m) for m in trace.log if m.id not in view_ids)
     return tiles(
         tile("in view now", now.tokens, f"tokens, {filled} of the window"),
-        tile("no longer in view", lost, "tokens that were said and are out of sight"),
+        tile("no longer in view", lost, "tokens of the log that are out of view"),
         tile("requests", len(points) - 1, f"the fullest took {brief(peak.tokens)} tokens"),
         tile("compactions", trace.compactions, None if trace.is_ours else "of the agent itself"),
     )
@@ -80,7 +80,7 @@ def _conversations(trace: SessionTrace, links: Links) -> Child:
 
 
 def _walk(links: Links, drawn: range, whole: range) -> Html:
-    """Offer what the chart does with a mouse as forms, for use without mouse or script."""
+    """Write forms for the mouse actions of the chart, for use without mouse or script."""
     last = str(whole.stop - 1)
     goto = h("label", "See request ", number("n", max=last, required=True))
     first = h("label", "Draw requests ", number("first", str(drawn.start), max=last))
@@ -97,10 +97,10 @@ def compactions(trace: SessionTrace, links: Links) -> Html:
     """List the changes of the view, the newest first."""
     rows = [_row(trace, links, index) for index in range(1, len(trace.segments))]
     if not rows:
-        words = "Nothing was ever taken out of its view: it still sees all that was said."
+        words = "Nothing was ever removed from the view: the model still sees every message."
         return section("Compactions", note(words))
     heads = ("change", ">before", ">after", ">saved", "by", "when")
-    content = table("What was taken out of view, and when", heads, rows[::-1][:LISTED])
+    content = table("Changes of the view", heads, rows[::-1][:LISTED])
     return section("Compactions", content)
 
 
@@ -109,7 +109,7 @@ def _row(trace: SessionTrace, links: Links, index: int) -> list[Child]:
     old, new = map(trace.counter.messages, around(trace.segments, index))
     by = revision.receipt.reason if revision.receipt else "the agent"
     if revision.undone:
-        by = f"{by} (taken back later)"
+        by = f"{by} (undone later)"
     when = f"request {trace.timeline.marks[index]:,}"
     if revision.time:
         when = f"{when}, {local_time(revision.time)}"
@@ -120,17 +120,17 @@ def _row(trace: SessionTrace, links: Links, index: int) -> list[Child]:
 # --- the chart: tokens by kind, lines of limits, marks of changes -----------------------------
 
 COLUMNS: Final = 480
-"""Places on the time axis; of the requests that share one, the fullest is drawn."""
+"""Columns of the time axis; of the requests in one column, the fullest is drawn."""
 
 MARKS: Final = 200
-"""Compactions that are marked with a number; of more, some stand without."""
+"""Maximum compactions marked with a number; beyond that, some have none."""
 
 TALL: Final = 1_000.0
 """The height of the drawing, in its own units; its width is the same."""
 
 
 def columns(points: Sequence[Point], drawn: range) -> list[Point]:
-    """Return what is drawn: at most `COLUMNS` requests, of each place the fullest."""
+    """Return the requests to draw: at most `COLUMNS`, the fullest of each column."""
     places = divide(points[drawn.start : drawn.stop], COLUMNS)
     return [max(place, key=lambda point: point.tokens) for place in places]
 
@@ -141,8 +141,8 @@ def over_time(trace: SessionTrace, links: Links, drawn: range) -> Html:
 
     Args:
         trace: The session.
-        links: Where its pages are.
-        drawn: Which requests.
+        links: The addresses of its pages.
+        drawn: The range of requests.
     """
     points = columns(trace.timeline.points, drawn)
     top = _top(trace, points)
@@ -193,7 +193,7 @@ def _last(point: Point) -> str:
 
 
 def _top(trace: SessionTrace, points: Sequence[Point]) -> float:
-    """Return the tokens at the upper edge: the fullest request, and limits that are not far."""
+    """Return the tokens at the upper edge: the fullest request, and limits near it."""
     most = max((point.tokens for point in points), default=1)
     reported = (p.reported.total - p.reported.output for p in points if p.reported)
     most = max(most, max(reported, default=0), 1)
@@ -211,7 +211,7 @@ def _lines(trace: SessionTrace) -> list[tuple[int, str]]:
 
 
 def _places(points: Sequence[Point]) -> list[float]:
-    """Return where requests stand from left to right, from 0 to 1."""
+    """Return the horizontal positions of requests, from 0 to 1."""
     return [(index + 0.5) / len(points) for index in range(len(points))]
 
 
@@ -236,7 +236,7 @@ def _height(tokens: float, top: float) -> float:
 
 
 def _draw_reported(points: Sequence[Point], top: float) -> Html | None:
-    """Draw what the provider counted, where it says so."""
+    """Draw the provider's counts, where reported."""
     pairs = [
         f"{TALL * place:.1f},{_height(point.reported.total - point.reported.output, top):.1f}"
         for place, point in zip(_places(points), points, strict=True)
@@ -257,7 +257,7 @@ def _limits(trace: SessionTrace, top: float) -> Iterator[Html]:
 
 
 def _breaks(points: Sequence[Point]) -> Iterator[Html]:
-    """Mark the requests whose beginning the cache no longer held."""
+    """Mark the requests whose start was no longer cached."""
     for place, point in zip(_places(points), points, strict=True):
         if point.lost:
             title = h("title", f"cache break at request {point.request.number}")
@@ -289,10 +289,10 @@ def legend(trace: SessionTrace, drawn: range) -> Html:
         if any(point.sizes[band] for point in used)
     ]
     if any(point.reported for point in used):
-        words = " as the provider counted, with what the session does not hold"
+        words = " as counted by the provider, with content outside the session"
         items.append(h("li", h("span", class_="line reported"), words))
     if any(point.lost for point in used):
         items.append(h("li", h("span", class_="dot break"), " cache break"))
     if above:
         items.append(h("li", f"above the drawing: {', '.join(above)}"))
-    return h("ul", items, class_="legend", aria_label="What the colours mean; tokens now")
+    return h("ul", items, class_="legend", aria_label="Colours; tokens now")

@@ -1,4 +1,4 @@
-"""The table of sessions, and the measuring of what it shows."""
+"""The table of sessions, and their measurement."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from foldline.inspector.pages.layout import (
 from foldline.inspector.trace import SessionEntry, SessionTrace
 
 PAGE = 100
-"""Sessions on one page."""
+"""Sessions per page."""
 
 COLUMNS = {
     "session": "session",
@@ -40,12 +40,12 @@ COLUMNS = {
     "price": "price",
     "changed": "last activity",
 }
-"""Columns by the name that addresses have for them."""
+"""Columns by their names in addresses."""
 
 
 @frozen
 class SessionFigures:
-    """What is known of a session once it was read; ``usd`` is in US dollars, None if unknown."""
+    """Figures of a session that was read; ``usd`` is in US dollars, None if unknown."""
 
     messages: int
     tokens: int
@@ -56,7 +56,7 @@ class SessionFigures:
 
 @frozen
 class SortOrder:
-    """How the table is shown: words that are looked for, by which column, in which direction."""
+    """Filter and order of the table: words to search for, the column, and the direction."""
 
     words: str = ""
     column: str = "changed"
@@ -65,7 +65,7 @@ class SortOrder:
 
     @property
     def direction(self) -> str:
-        """What addresses call the direction."""
+        """The direction, as in addresses."""
         return "rising" if self.rising else "falling"
 
     @classmethod
@@ -92,10 +92,10 @@ def sessions(
 
     Args:
         found: The sessions.
-        known: What is known of those that were read, by key.
-        order: How they are shown.
+        known: The figures of sessions that were read, by key.
+        order: Filter and order.
         now: In seconds since 1970.
-        left: How many are still to be read.
+        left: Number of sessions still to be read.
     """
     matching = [one for one in found if _matches(one, order.words)]
     matching.sort(
@@ -109,7 +109,7 @@ def sessions(
         "Sessions",
         _filter(order),
         h("p", f"{plural(len(matching), 'session')}{going}.", class_="note", id="count"),
-        wide("Sessions", heads, rows, "Sessions, with what they took", "sessions")
+        wide("Sessions", heads, rows, "Sessions and their usage", "sessions")
         if rows
         else note(
             "No session was found here. Name a file, a folder or an archive: "
@@ -127,7 +127,7 @@ def _matches(one: SessionEntry, words: str) -> bool:
 def _place(
     one: SessionEntry, known: SessionFigures | None, column: str
 ) -> tuple[bool, float | str]:
-    """Return where a session stands; those of which nothing is known stand last."""
+    """Return the sort key of a session; unmeasured sessions come last."""
     if column in ("messages", "tokens", "compactions", "price"):
         if known is None or known.error:
             return False, 0.0
@@ -155,7 +155,7 @@ def _row(one: SessionEntry, known: SessionFigures | None, now: float) -> Html:
 
 
 def _tail(path: str) -> str:
-    """Return the end of a path, which tells more than its beginning."""
+    """Return the end of a path, which is more informative than its start."""
     return path if len(path) <= 40 else f"…{path[-39:]}"
 
 
@@ -203,16 +203,16 @@ def _pages(order: SortOrder, page: int, count: int) -> Child:
 
 
 LARGEST: Final = 24_000_000
-"""Bytes up to which a session is measured for the list; a larger one when it is opened."""
+"""Size in bytes up to which a session is measured for the list; larger ones when opened."""
 
 
 class SessionSurvey:
     """
-    Measures sessions in one thread; what was measured is kept until the session changes.
+    Measures sessions in one thread; results are kept until the session changes.
 
     Args:
-        config: The thresholds, which do not matter for what is measured.
-        model: The model to price for; "" for the one that a session names.
+        config: The thresholds; they do not affect the figures.
+        model: The model to price for; "" for the session's own.
     """
 
     def __init__(self, config: Config, model: str = "") -> None:
@@ -225,10 +225,10 @@ class SessionSurvey:
 
     def of(self, found: Sequence[SessionEntry]) -> tuple[dict[str, SessionFigures], int]:
         """
-        Return what is known of sessions, having begun to measure the others.
+        Return the known figures, and start measuring the other sessions.
 
         Returns:
-            What is known by key, and how many are still to be measured.
+            Figures by key, and the number of sessions still to be measured.
         """
         with self._lock:
             known = {one.key: it for one in found if (it := self._figures(one)) is not None}
@@ -240,11 +240,11 @@ class SessionSurvey:
         return known, len(missing)
 
     def record(self, listed: SessionEntry, trace: SessionTrace) -> None:
-        """Record the figures of a session that was opened."""
+        """Record the figures of an opened session."""
         self._known[listed.key] = (listed.changed, session_figures(trace))
 
     def _figures(self, one: SessionEntry) -> SessionFigures | None:
-        """Return what is known of a session as it is now."""
+        """Return the figures of a session in its current state, if known."""
         changed, figures = self._known.get(one.key, (None, None))
         return figures if changed == one.changed else None
 
@@ -268,6 +268,6 @@ class SessionSurvey:
 
 
 def session_figures(trace: SessionTrace) -> SessionFigures:
-    """Return what the list says of a session."""
+    """Return the figures of a session for the list."""
     tokens = trace.timeline.now.tokens - sum(trace.overhead)
     return SessionFigures(len(trace.log), tokens, trace.compactions, sum_usage(trace).usd)

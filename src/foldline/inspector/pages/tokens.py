@@ -1,4 +1,4 @@
-"""Where the tokens are: a treemap by tool and message, and what ``foldline stats`` shows."""
+"""Where the tokens are: a treemap by tool and message, and the tables of ``foldline stats``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from foldline.inspector.pages.layout import Links, kind_name, link, note, openin
 from foldline.inspector.pages.messages import excerpt
 from foldline.inspector.timeline import BANDS
 from foldline.inspector.trace import SessionTrace
-from foldline.snapshot.facts import files
+from foldline.snapshot.file_changes import files
 from foldline.values.groups import Pairing, pair
 from foldline.values.messages import Message, ToolCall, ToolResult
 
@@ -29,22 +29,22 @@ class Box:
 
     @property
     def sides(self) -> tuple[float, float, float, float]:
-        """The four as they are drawn: none of them is less than 0."""
+        """The four sides for drawing, none less than 0."""
         return self.x, self.y, max(0.0, self.width), max(0.0, self.height)
 
     @property
     def turned(self) -> Box:
-        """The same with the axes exchanged."""
+        """The same box with swapped axes."""
         return Box(self.y, self.x, self.height, self.width)
 
 
 def squarify(sizes: Sequence[float], within: Box) -> list[Box]:
     """
-    Divide a rectangle in proportion to sizes, into pieces that are nearly square.
+    Divide a rectangle in proportion to sizes, into nearly square pieces.
 
     Args:
         sizes: Positive numbers, the largest first.
-        within: What is divided.
+        within: The rectangle.
 
     Returns:
         A rectangle for each number, in order.
@@ -69,7 +69,7 @@ def squarify(sizes: Sequence[float], within: Box) -> list[Box]:
 
 
 def _worst(largest: float, smallest: float, row: float, side: float, scale: float) -> float:
-    """Return how far the worst piece of a row is from square: its largest or its smallest."""
+    """Return the worst aspect ratio in a row: that of its largest or smallest piece."""
     thick = row * scale / side if side else 0.0
     if not thick or not smallest:
         return float("inf")
@@ -77,7 +77,7 @@ def _worst(largest: float, smallest: float, row: float, side: float, scale: floa
 
 
 def _cut(sizes: Sequence[float], row: float, within: Box, scale: float) -> tuple[list[Box], Box]:
-    """Return a row of pieces along the shorter side of a rectangle, and what it leaves."""
+    """Return a row of pieces along the shorter side of a rectangle, and the rest."""
     if within.width < within.height:
         boxes, rest = _cut(sizes, row, within.turned, scale)
         return [box.turned for box in boxes], rest.turned
@@ -92,20 +92,20 @@ def _cut(sizes: Sequence[float], row: float, within: Box, scale: float) -> tuple
 
 
 GROUPS, MEMBERS = 24, 60
-"""Groups of the treemap, and messages of each; what is smaller is drawn together."""
+"""Maximum groups of the treemap, and messages of each; smaller ones are merged."""
 
 WIDE, TALL = 1_000.0, 560.0
 ROWS: Final = 40
 Rows: TypeAlias = list[list[Child]]
-STALE: Final = "a later call brought the same anew"
+STALE: Final = "superseded by a later call"
 
 
 @frozen
 class Cell:
     """
-    One message of the treemap, None where small ones are drawn together.
+    One message of the treemap, None for merged small ones.
 
-    ``file`` is what the call was about; ``stale`` says that a later call brought the same anew.
+    ``file`` is the file of the call; ``stale`` means that a later call superseded the result.
     """
 
     message: Message | None = field(repr=False)
@@ -115,14 +115,14 @@ class Cell:
 
 
 def tokens(trace: SessionTrace, links: Links) -> Html:
-    """Write where the tokens of what the model sees now are."""
+    """Write where the tokens of the current view are."""
     stats = trace.stats
     return join(
         opening(
             "Where the tokens are",
             note(
-                f"{stats.tokens:,} tokens in what the model sees now, by {trace.counter.name}; "
-                "foldline stats has the same figures for the same model."
+                f"{stats.tokens:,} tokens in view now, counted by {trace.counter.name}; "
+                "foldline stats prints the same figures for the same model."
             ),
             _treemap(trace, links),
             h("p", h("span", class_="swatch stale"), f" {STALE}", class_="legend"),
@@ -141,7 +141,7 @@ def _treemap(trace: SessionTrace, links: Links) -> Html:
     ]
     return h(
         "svg",
-        h("title", "Tokens by tool and message; the tables below say the same in figures"),
+        h("title", "Tokens by tool and message; the tables below have the figures"),
         pieces,
         viewBox=f"0 0 {WIDE:.0f} {TALL:.0f}",
         class_="treemap",
@@ -151,7 +151,7 @@ def _treemap(trace: SessionTrace, links: Links) -> Html:
 
 
 def group_messages(trace: SessionTrace) -> list[tuple[str, list[Cell]]]:
-    """Return messages by what they come from: a tool by its name, else a role; largest first."""
+    """Group messages by origin: a tool name, else a role; largest first."""
     messages = trace.current.messages
     pairing = pair(messages)
     stale = {site.message for site in find_superseded(messages, pairing)}
@@ -171,7 +171,7 @@ def group_messages(trace: SessionTrace) -> list[tuple[str, list[Cell]]]:
 
 
 def _file_of_messages(messages: Sequence[Message], pairing: Pairing) -> dict[int, str]:
-    """Return the file that a message is about, by its position: its call names it."""
+    """Return the file of each message by its position, as named in its call."""
     found: dict[int, str] = {}
     for call, result in pairing.answers.items():
         part = messages[call.message].parts[call.part]
@@ -204,7 +204,7 @@ def _sum(cells: Iterable[Cell]) -> int:
 
 
 def _group(name: str, cells: Sequence[Cell], box: Box, links: Links, trace: SessionTrace) -> Html:
-    """Draw a tool or a role; what one file takes stands together in it."""
+    """Draw a tool or a role, with the messages of each file together."""
     total = _sum(cells)
     by_file: dict[str, list[Cell]] = {}
     for cell in sorted(cells, key=lambda cell: -cell.tokens):
@@ -224,7 +224,7 @@ def _group(name: str, cells: Sequence[Cell], box: Box, links: Links, trace: Sess
 
 
 def _band(group: str) -> int:
-    """Return the kind whose colour a group has."""
+    """Return the kind whose colour a group uses."""
     kind = group.rpartition(": ")[2]
     kind = {"calls": "tool calls", "results": "tool results", "other tools": "tool results"}.get(
         kind, kind
@@ -233,7 +233,7 @@ def _band(group: str) -> int:
 
 
 def _file(cells: Sequence[Cell], box: Box, links: Links, trace: SessionTrace, group: str) -> Html:
-    """Draw the messages that one file takes, or one message that is about no file."""
+    """Draw the messages of one file, or one message without a file."""
     places = squarify([cell.tokens for cell in cells], box)
     drawn = [_cell(c, place, links, trace, group) for c, place in zip(cells, places, strict=True)]
     name = cells[0].file.rpartition("/")[2]
@@ -242,7 +242,7 @@ def _file(cells: Sequence[Cell], box: Box, links: Links, trace: SessionTrace, gr
 
 
 def _place_title(words: str, box: Box, tall: float, kind: str) -> tuple[Box, Html | None]:
-    """Return what a title leaves of a box, and the title; none where there is no room."""
+    """Return the rest of a box under a title, and the title; None if it does not fit."""
     room = int((box.width - 8) / 7.6)
     if room < 5 or box.height < 2.2 * tall:
         return box, None
@@ -260,7 +260,7 @@ def _cell(cell: Cell, place: Box, links: Links, trace: SessionTrace, group: str)
     where = links.message(cell.message.id) if cell.message is not None else None
     if where is None:
         return box
-    # The largest are reached with the keyboard; all of them stand in the tables.
+    # The largest are reachable with the keyboard; all of them are in the tables.
     large = place.width * place.height > WIDE * TALL / 400
     return h("a", box, href=where, aria_label=words, tabindex=None if large else "-1")
 
@@ -277,7 +277,7 @@ def _kinds(trace: SessionTrace) -> Html:
     return section(
         "By kind",
         table("Tokens by kind", ("kind", ">tokens", ">share", ">parts"), rows),
-        note(f"Sent besides the messages: {' and '.join(around)}.") if around else None,
+        note(f"Also sent: {' and '.join(around)}.") if around else None,
     )
 
 
@@ -309,12 +309,12 @@ def _lists(trace: SessionTrace, links: Links) -> Html:
         _section("By tool", "Tokens by tool", "tool", calls, tools),
         _section("By file", "Tokens by file", "file", ("what was done",), paths),
         _section("Largest messages", "The largest messages", "message", ("begins",), largest),
-        _section("Waste", "What the model hardly needs any more", "waste", kinds, waste),
+        _section("Waste", "Content that the model hardly needs any more", "waste", kinds, waste),
     )
 
 
 def _section(title: str, caption: str, what: str, heads: Sequence[str], rows: Rows) -> Html:
-    """Write what takes how much, or that there is none of it."""
+    """Write a table of sizes, or a note that it is empty."""
     heads = (what, ">tokens", ">share", *heads)
     content = table(caption, heads, rows) if rows else note("None.")
     return section(title, content)

@@ -1,4 +1,4 @@
-"""What if: a compaction with other settings, tried on what the model saw, and kept nowhere."""
+"""Simulate a compaction with other settings on a view, without storing it."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ from foldline.values.messages import Message, visible_texts
 from foldline.values.transcript import Transcript
 
 FACTS: Final = 200_000
-"""Characters of one text in which names are looked for."""
+"""Characters of one text that are searched for names."""
 
 
 @frozen
 class SimulationSettings:
     """
-    What is tried.
+    The settings of a simulation.
 
-    ``budget`` is what the messages may take, in tokens; where it is None, ``window`` is the
-    window of the model, and nothing happens before that is full enough. ``target`` and ``tail``
-    are fractions, None for what the configuration says. ``template`` is how a model would be
-    asked for a summary.
+    ``budget`` is the limit of the messages, in tokens; if it is None, ``window`` is the
+    window of the model, and compaction waits until that fills up. ``target`` and ``tail``
+    are fractions, None for the configured ones. ``template`` is the prompt template for a
+    summary.
     """
 
     policy: str = "default"
@@ -67,7 +67,7 @@ class SimulationSettings:
 
     def config(self, base: Config) -> Config:
         """
-        Return the configuration that it stands for.
+        Return the configuration with these settings.
 
         Raises:
             BudgetError: The settings contradict each other.
@@ -85,11 +85,12 @@ class SimulationSettings:
 @frozen
 class Simulation:
     """
-    What a compaction would do.
+    The result of a simulated compaction.
 
-    ``names`` are how many distinct names stood in what was said, how many in view before, and how
-    many after. ``prompt`` is what a model would be asked, "" where none would. The next request
-    would write ``rewritten`` tokens anew; it has paid after ``requests`` more, None for never.
+    ``names`` counts the distinct names in the log, in the view before, and in the view after.
+    ``prompt`` is the prompt for a model, "" if none would be called. The next request
+    would rewrite ``rewritten`` tokens in the cache; it pays back after ``requests`` more, None for
+    never.
     """
 
     receipt: Receipt
@@ -100,36 +101,38 @@ class Simulation:
     requests: float | None
 
 
-def attempt(trace: SessionTrace, view: Sequence[Message], wish: SimulationSettings) -> Simulation:
+def attempt(
+    trace: SessionTrace, view: Sequence[Message], settings: SimulationSettings
+) -> Simulation:
     """
-    Compact a view as wished, in memory only; no model is asked.
+    Compact a view with other settings, in memory only; no model is called.
 
     Args:
         trace: The session.
-        view: What the model saw.
-        wish: The settings.
+        view: The messages that the model saw.
+        settings: The settings.
 
     Raises:
         BudgetError: The settings contradict each other, or leave nothing for messages.
     """
-    config = wish.config(trace.config)
+    config = settings.config(trace.config)
     asks: list[Ask] = []
 
     def refuse(ask: Ask) -> Reply:
         asks.append(ask)
-        return Reply(error="this is only tried", retry=False)
+        return Reply(error="this is a simulation", retry=False)
 
-    window = None if wish.budget else wish.window or trace.model.window
+    window = None if settings.budget else settings.window or trace.model.window
     compacted = partial(
         compact_transcript,
         Transcript(tuple(view), trace.current.dialect),
         trace.counter,
-        budget_for(wish.budget, window, sum(trace.overhead), config),
+        budget_for(settings.budget, window, sum(trace.overhead), config),
         configure(config),
         config=config,
     )
     made = compacted(refuse)
-    # The same without a model to ask: a refusal would be reported as a failure.
+    # The same without a model: a refusal would be reported as a failure.
     receipt = compacted().receipt if asks else made.receipt
     after = made.shown.messages
     comparison = compare(
@@ -162,8 +165,8 @@ def _names(messages: Sequence[Message]) -> set[str]:
 
 
 def as_toml(config: Config) -> str:
-    """Write what of a configuration is not the default, as a ``foldline.toml``."""
-    # Its values are texts, numbers, and lists of them, which are the same in JSON.
+    """Write the non-default settings of a configuration as a ``foldline.toml``."""
+    # The values are strings, numbers, and lists of them, which JSON writes alike.
     default = flatten(Config().to_dict(), "the defaults")
     tables: dict[str, list[str]] = {"": []}
     for key, value in flatten(config.to_dict(), "the configuration").items():
@@ -179,10 +182,10 @@ def as_toml(config: Config) -> str:
 
 def read_settings(fields: Mapping[str, str]) -> SimulationSettings:
     """
-    Read a wish from the fields of a form; empty ones have their default.
+    Read settings from the fields of a form; empty fields have their default.
 
     Raises:
-        BudgetError: A field is no number.
+        BudgetError: A field is not a number.
     """
     return SimulationSettings(
         fields.get("policy") or "default",
@@ -200,7 +203,7 @@ def _whole(fields: Mapping[str, str], name: str) -> int | None:
         return None
     number = parse_whole(text)
     if not number:
-        raise BudgetError(f"The {name} is a whole number of tokens, not {text[:40]!r}.")
+        raise BudgetError(f"The {name} must be a whole number of tokens, not {text[:40]!r}.")
     return number
 
 
@@ -211,39 +214,39 @@ def _fraction(fields: Mapping[str, str], name: str) -> float | None:
     with suppress(ValueError):
         if 0 < float(text) <= 1:
             return float(text)
-    raise BudgetError(f"The {name} is a fraction from 0 to 1, not {text[:40]!r}.")
+    raise BudgetError(f"The {name} must be a fraction from 0 to 1, not {text[:40]!r}.")
 
 
 ROWS = 80
 
 _NOWHERE = Links("")
-"""What is only tried has no pages."""
+"""A simulated view has no pages."""
 
 
 def what_if(trace: SessionTrace, links: Links, given: Mapping[str, str], at: int | None) -> Html:
     """
-    Write the form, and what the settings in it would do.
+    Write the form, and the effect of its settings.
 
     Args:
         trace: The session.
-        links: Where its pages are.
+        links: The addresses of its pages.
         given: The fields of the form.
-        at: On the view at which request; None for now.
+        at: Number of the request whose view is compacted; None for now.
     """
     points = trace.timeline.points
     point = points[at] if at is not None else trace.timeline.now
     made: Child = None
     try:
-        wish = read_settings(given)
+        settings = read_settings(given)
         if given.get("try"):
-            trial = attempt(trace, trace.view(point.request), wish)
-            made = _render_trial(trace, links, wish, trial)
+            trial = attempt(trace, trace.view(point.request), settings)
+            made = _render_trial(trace, links, settings, trial)
     except FoldlineError as error:
         made = note(f"These settings do not work: {error}", "note warning")
     return join(
         opening(
             "What if?",
-            note("Tried in memory only: nothing is changed and no model is asked."),
+            note("Simulated in memory: nothing is changed and no model is called."),
             _form(trace, links, given, at),
         ),
         made,
@@ -278,7 +281,7 @@ def _number(name: str, title: str, value: str, step: str, hint: str = "") -> Htm
 
 
 def _render_trial(
-    trace: SessionTrace, links: Links, wish: SimulationSettings, trial: Simulation
+    trace: SessionTrace, links: Links, settings: SimulationSettings, trial: Simulation
 ) -> Html:
     receipt, made = trial.receipt, trial.comparison
     ever, before, after = trial.names
@@ -287,25 +290,25 @@ def _render_trial(
     read = (price.cache_read if price.cache_read is not None else price.input) if price else None
     cheaper = "" if read is None else f", ${saved * read / 1e6:.4f} a request"
     pays = "never" if trial.requests is None else f"after {trial.requests:.1f} requests"
-    names = f"of {before:,} before and {ever:,} ever said: {share(after, ever)}"
+    names = f"of {before:,} before and {ever:,} in the whole log: {share(after, ever)}"
     figures = tiles(
         tile("would take", made.after, f"tokens instead of {made.before:,}"),
         tile("saves", share(saved, made.before), f"{saved:,} tokens{cheaper}"),
         tile("names in view", after, names),
-        tile("has paid", pays, f"{trial.rewritten:,} tokens are written to the cache again"),
+        tile("pays back", pays, f"{trial.rewritten:,} tokens are written to the cache again"),
     )
-    prompt = note("With these settings no model would be asked.")
+    prompt = note("With these settings no model would be called.")
     if trial.prompt:
         text = h("pre", trial.prompt[:40_000], dir="auto")
         prompt = details(f"{len(trial.prompt):,} characters", text)
-    fields = {name: str(value) for name, value in asdict(wish).items() if value is not None}
+    fields = {name: str(value) for name, value in asdict(settings).items() if value is not None}
     where = links.page("what-if/foldline.toml", **fields)
     plan = rungs(receipt) if receipt.rungs else None
-    config = as_toml(wish.config(trace.config))
+    config = as_toml(settings.config(trace.config))
     return join(
         section("What it would do", note(str(receipt)), figures, plan),
         section("The view", side_by_side(trace, _NOWHERE, "what-if", made, size=ROWS)),
-        section("What a summarizer would be asked", prompt),
+        section("The summarizer's prompt", prompt),
         section(
             "As a configuration",
             note("Save it as foldline.toml."),

@@ -1,11 +1,11 @@
-// What pages do beyond links and forms: the chart under the mouse and the keyboard, search while
-// typing, following a session that grows, light and dark. Texts go in as text, never as HTML of
-// their own; a page that is fetched comes from this server and is escaped there.
+// Page behaviour beyond links and forms: chart control by mouse and keyboard, search while typing,
+// following a growing session, light and dark themes. Texts are inserted as text, never as HTML;
+// a fetched page comes from this server and is escaped there.
 "use strict";
 
 const THEMES = ["", "light", "dark"];
 const WAIT = 250; // milliseconds after the last key before a form is sent
-const FOLLOW = 1500; // milliseconds between two looks for something new
+const FOLLOW = 1500; // milliseconds between two checks for changes
 
 const number = new Intl.NumberFormat("en");
 
@@ -29,7 +29,7 @@ function followChart(chart) {
   const drawing = chart.querySelector("svg.over-time");
   const cursor = chart.querySelector(".cursor");
   const tip = chart.querySelector(".tip");
-  const scrub = chart.querySelector(".scrub"); // lies over the drawing, not over its links
+  const scrub = chart.querySelector(".scrub"); // covers the drawing, but not its links
   let at = rows.length - 1;
 
   function words(row) {
@@ -150,17 +150,17 @@ async function follow() {
     const parts = location.pathname.split("/");
     const place = parts[1] === "s" ? `/s/${parts[2]}/version` : "/";
     const query = new URLSearchParams(location.search);
-    const asked = new URLSearchParams();
-    if (query.has("conversation")) asked.set("conversation", query.get("conversation"));
-    if (place === "/") asked.set("version", "1");
+    const request = new URLSearchParams();
+    if (query.has("conversation")) request.set("conversation", query.get("conversation"));
+    if (place === "/") request.set("version", "1");
     try {
-      const answer = await fetch(`${place}?${asked}`);
+      const answer = await fetch(`${place}?${request}`);
       const now = answer.ok ? (await answer.json()).version : version;
       const busy = document.activeElement && document.activeElement.matches("main input, main select");
       if (now && now !== version && !busy && (await replace(location.href, { quiet: true }))) {
         document.getElementById("news").textContent = "The session has grown; this page shows it.";
       }
-    } catch { /* the server has ended; the page stays as it is */ }
+    } catch { /* the server has stopped; the page stays as it is */ }
   }
   setTimeout(follow, FOLLOW);
 }

@@ -1,9 +1,9 @@
 """
-LangChain and LangGraph: a middleware, a compressor of message lists, a chat model as summarizer.
+LangChain and LangGraph: a middleware, a message list compressor, a chat model as summarizer.
 
     agent = create_agent(model, tools, middleware=[FoldlineMiddleware(path="agent.db")])
 
-Only the middleware loads the whole of LangChain.
+Only the middleware imports all of LangChain.
 """
 
 from foldline.lazy import attach_stub

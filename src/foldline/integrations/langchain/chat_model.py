@@ -1,4 +1,4 @@
-"""A chat model of LangChain that answers Asks, so that it can write summaries."""
+"""A LangChain chat model as a summarizer, which answers Asks."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from foldline.models.completion import read_stop
 from foldline.values.messages import Usage
 
 CAPS: Final = ("max_tokens", "max_output_tokens", "num_predict")
-"""What chat models call the most that they may write."""
+"""The names of the output cap in chat models."""
 
 NOSTREAM: Final = "nostream"
-"""The tag by which LangGraph leaves the tokens of a model out of what the user sees."""
+"""The tag that excludes a model's tokens from LangGraph streams."""
 
 
 class ChatModelSummarizer:
     """
     Answers Asks with a chat model; its tokens never reach the stream of a graph.
 
-    What the chat model tries again by itself counts as one request here: build it with
-    ``max_retries=0`` where the number of requests must be exact.
+    Retries inside the chat model count as one request: build it with ``max_retries=0`` if the
+    number of requests must be exact.
 
     Args:
         model: A chat model without tools.
@@ -43,18 +43,18 @@ class ChatModelSummarizer:
 
     @property
     def reader(self) -> ModelLimits:
-        """What the model reads and writes at most, by its profile."""
+        """The input and output limits of the model, from its profile."""
         profile = profile_of(self._model)
         window, output = profile.get("max_input_tokens"), profile.get("max_output_tokens")
         known = ModelLimits(window or 0, name=name_of(self._model))
         return replace(known, output=output) if output else known
 
     def answer(self, ask: Ask) -> Reply:
-        """Answer; whoever asks turns what the model raises into a Reply with an error."""
+        """Answer an Ask; the caller converts exceptions of the model to a Reply with an error."""
         return self._reply(self._model.invoke(_prompt(ask), _config(), **self._cap_option(ask)))
 
     async def aanswer(self, ask: Ask) -> Reply:
-        """Answer in async programs; see `answer`."""
+        """Answer an Ask in async programs; see `answer`."""
         answer = await self._model.ainvoke(_prompt(ask), _config(), **self._cap_option(ask))
         return self._reply(answer)
 
@@ -70,7 +70,7 @@ class ChatModelSummarizer:
 
 
 def as_summarizer(summarizer: Any) -> ModelLike | None:
-    """Return who writes the summaries: a chat model is made to answer Asks, others stay."""
+    """Wrap a chat model so that it answers Asks; return any other summarizer unchanged."""
     if callable(getattr(summarizer, "ainvoke", None)) and hasattr(summarizer, "invoke"):
         return ChatModelSummarizer(summarizer)
     answers: ModelLike | None = summarizer
@@ -78,13 +78,13 @@ def as_summarizer(summarizer: Any) -> ModelLike | None:
 
 
 def profile_of(model: Any) -> Mapping[str, Any]:
-    """Return what LangChain knows about a chat model, empty where it knows nothing."""
+    """Return LangChain's profile of a chat model, empty if there is none."""
     profile = getattr(model, "profile", None)
     return profile if isinstance(profile, Mapping) else {}
 
 
 def name_of(model: Any) -> str:
-    """Return the provider's name of a chat model, "" when it has none."""
+    """Return the provider's name of a chat model, "" if it has none."""
     names = (getattr(model, field, None) for field in ("model_name", "model", "model_id"))
     return next((name for name in names if isinstance(name, str) and name), "")
 

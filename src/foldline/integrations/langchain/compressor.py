@@ -1,4 +1,4 @@
-"""A compressor of message lists: what came in comes out, or something smaller and a True."""
+"""A compressor of message lists: returns the input, or a smaller list and True."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ PRESERVE: Final = 0.3
 
 @frozen
 class _KnownHistory:
-    """A whole history, and the shorter lists that stand for it: what came in, what went out."""
+    """A whole history, and the shorter lists that represent it: past inputs and outputs."""
 
     history: list[Any]
     forms: tuple[list[Any], ...]
 
     def whole(self, messages: list[Any]) -> list[Any]:
-        """Return the history that a list stands for, which may go on from any of them."""
+        """Return the history that a list represents; it may continue any known list."""
         for form in self.forms:
             if len(messages) >= len(form) and all(map(_alike, form, messages)):
                 return [*self.history, *messages[len(form) :]]
@@ -39,29 +39,29 @@ class _KnownHistory:
 
 class Compressor:
     """
-    Compresses lists of LangChain messages that grow.
+    Compresses growing lists of LangChain messages.
 
-    A list that is not due comes back as the same object. It does not matter whether the caller
-    goes on with the whole history or with what came back: both are known again, and what was
-    compressed once is not compressed, nor paid for, a second time.
+    A list below the threshold is returned as the same object. The caller may continue with the
+    whole history or with the compressed list: both are recognised, and nothing is compressed, or
+    paid for, twice.
 
         messages, changed = await compressor.compress(messages)
 
-    It is a node of LangGraph too, and a ``pre_model_hook``.
+    It also serves as a LangGraph node and as a ``pre_model_hook``.
 
     Args:
         window: The model's window in tokens.
         threshold: Compress from this fraction of the effective window on.
-        preserve: Fraction of the history, the newest, that stays verbatim.
-        summarizer: A chat model, or anything else that `Session.open` takes; "same" needs a
-            ``model`` by name, as no model object is held here.
-        policy: Instead of one by ``threshold`` and ``preserve``.
+        preserve: Newest fraction of the history, kept verbatim.
+        summarizer: A chat model, or any summarizer of `Session.open`; "same" needs a ``model`` by
+            name, as the compressor has no model object.
+        policy: A policy instead of ``threshold`` and ``preserve``.
         path: The archive, a SQLite file; None keeps everything in memory.
-        conversations: How many are kept open.
-        **options: Further ones of `Session.open`, such as ``model``, ``system`` and ``tools``.
+        conversations: Maximum number of open conversations.
+        **options: Further options of `Session.open`, such as ``model``, ``system`` and ``tools``.
 
     Raises:
-        BudgetError: A fraction is impossible, or an option contradicts another.
+        BudgetError: A fraction is out of range, or an option contradicts another.
         InputError: ``summarizer`` is "same", and no model is named.
     """
 
@@ -100,15 +100,15 @@ class Compressor:
         self, messages: list[Any], config: Mapping[str, Any] | None = None
     ) -> tuple[list[Any], bool]:
         """
-        Compress messages if that is due.
+        Compress messages if they are above the threshold.
 
         Args:
-            messages: The conversation up to now, or what came back last and what was added.
-            config: Of a run; its ``thread_id`` names the conversation, otherwise the first message
-                does.
+            messages: The conversation so far, or the last result and the messages added to it.
+            config: The config of a run; its ``thread_id`` names the conversation, otherwise the
+                first message does.
 
         Returns:
-            The messages to send, and whether they are others than came in.
+            The messages to send, and whether they differ from the input.
 
         Raises:
             InputError: A message cannot be read.
@@ -122,32 +122,32 @@ class Compressor:
     def compress_blocking(
         self, messages: list[Any], config: Mapping[str, Any] | None = None
     ) -> tuple[list[Any], bool]:
-        """Compress messages in a program that does not await; see `compress`."""
+        """Compress messages in a blocking program; see `compress`."""
         name, history = self._recognize(messages, config)
         with self._followers.following(name) as follower, hide_from_stream():
             view = follower.view(history)
         return self._present(name, messages, history, view)
 
     async def ahook(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the model is to see of a graph's state; the state itself stays whole."""
+        """Return the model's view of a graph's state; the state itself is not changed."""
         compressed, _ = await self.compress(list(state["messages"]))
         return {"llm_input_messages": compressed}
 
     def hook(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the model is to see, in a graph that does not await; see `ahook`."""
+        """Return the model's view in a blocking graph; see `ahook`."""
         messages, _ = self.compress_blocking(list(state["messages"]))
         return {"llm_input_messages": messages}
 
     @property
     def tools(self) -> list[Any]:
         """The tool ``recall``, for the tools of an agent or a ``ToolNode`` of the graph."""
-        # Imported here: it loads the whole of LangChain, which nothing else here needs.
+        # Imported here: it loads all of LangChain, which nothing else here needs.
         from foldline.integrations.langchain.middleware import session_tools
 
         return list(session_tools(self._running, ("recall",)))
 
     def _running(self, runtime: Any) -> Session:
-        """Return the session of a graph that runs; `hook` names it by its first message."""
+        """Return the session of a running graph, which `hook` names by its first message."""
         messages = runtime.state["messages"]
         try:
             return self.session(messages, runtime.config)
@@ -159,11 +159,11 @@ class Compressor:
         Return the session of a conversation, for its receipts and to recall what was removed.
 
         Args:
-            messages: What the conversation begins with.
-            config: Of a run, where its thread names the conversation.
+            messages: The first messages of the conversation.
+            config: The config of a run, if its thread names the conversation.
 
         Raises:
-            StoreError: It is not open: nothing of it was compressed, or not for a long time.
+            StoreError: It is not open: it was never compressed, or not recently.
         """
         return self._followers.session(conversation_name(messages, config))
 
@@ -174,7 +174,7 @@ class Compressor:
     def _recognize(
         self, messages: list[Any], config: Mapping[str, Any] | None
     ) -> tuple[str, list[Any]]:
-        """Return the name of a conversation, and the history that its messages stand for."""
+        """Return the name of a conversation, and the history that its messages represent."""
         name = conversation_name(messages, config)
         known = self._known.get(name)
         return name, messages if known is None else known.whole(messages)
@@ -185,7 +185,7 @@ class Compressor:
         same = len(view) == len(messages) and all(map(_alike, view, messages))
         visible = messages if same else list(view)
         if history is not messages or visible is not messages:
-            # A node that is run again comes with what it came with before.
+            # A node that is run again passes the same input.
             again = () if history is messages else (list(messages),)
             self._known[name] = _KnownHistory(list(history), (list(visible), *again))
             self._known.move_to_end(name)
@@ -195,7 +195,7 @@ class Compressor:
 
 
 def _alike(left: Any, right: Any) -> bool:
-    """Return True if two messages say the same; a graph may have given one of them an id."""
+    """Return True if two messages have equal content; a graph may have added an id to one."""
     if left is right or left == right:
         return True
     if type(left) is not type(right) or left.content != right.content:

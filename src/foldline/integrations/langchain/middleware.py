@@ -1,4 +1,4 @@
-"""The middleware of a LangChain agent: its state keeps everything, its model sees what fits."""
+"""The middleware of a LangChain agent: the state keeps everything, the model gets a view."""
 
 from __future__ import annotations
 
@@ -51,24 +51,24 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
     """
     Keeps a LangChain agent inside its context window.
 
-    The state of the graph keeps every message; what the model is sent is decided before every
-    call. As long as everything fits, that is the request itself. With a checkpointer there is one
-    session for every thread; without one, for every conversation by its first message.
+    The state of the graph keeps every message; the view to send is computed before every model
+    call. While everything fits, it is the request itself. With a checkpointer there is one session
+    per thread; without one, one per conversation, identified by its first message.
 
         agent = create_agent(model, tools, middleware=[FoldlineMiddleware(path="agent.db")])
 
     Args:
-        window: The model's window in tokens; default what its profile says.
+        window: The model's window in tokens; default that of its profile.
         path: The archive, a SQLite file; None keeps everything in memory.
-        policy: A policy or its name, instead of the one that ``config`` describes.
-        summarizer: "same" for the very model of each request, a chat model, or anything else that
-            `Session.open` takes; its tokens are not streamed to the user.
-        config: Everything else that can be set.
+        policy: A policy or its name, instead of that of ``config``.
+        summarizer: "same" for the model object of each request, a chat model, or any summarizer
+            of `Session.open`; its tokens are not streamed to the user.
+        config: All other settings.
         output: Tokens reserved for the answer.
-        threads: How many conversations are kept open.
-        tools: What the agent may do with its context: "recall" reads again what was removed,
-            "compact" asks for a compaction.
-        **options: Further ones of `Session.open`.
+        threads: Maximum number of open conversations.
+        tools: The context tools of the agent: "recall" reads removed content, "compact" requests
+            a compaction.
+        **options: Further options of `Session.open`.
 
     Raises:
         BudgetError: An option contradicts another.
@@ -110,10 +110,10 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
 
         Args:
             thread: The ``thread_id``; "" for an agent without threads.
-            messages: What the conversation begins with, where there is no thread.
+            messages: The first messages of the conversation, if there is no thread.
 
         Raises:
-            StoreError: It is not open: it was not run yet, or not for a long time.
+            StoreError: It is not open: it was never run, or not recently.
         """
         return self._followers.session(
             join_name(thread) if thread else conversation_name(messages)
@@ -124,7 +124,7 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
         return self._followers.session(name)
 
     def close(self) -> None:
-        """Close all threads; those of an archive are taken up again when they are run."""
+        """Close all threads; those in an archive are reopened when they run again."""
         self._followers.close()
 
     def wrap_model_call(
@@ -132,7 +132,7 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
         request: ModelRequest[ContextT],
         handler: Callable[[ModelRequest[ContextT]], ModelResponse[ResponseT]],
     ) -> ModelCallResult[ResponseT]:
-        """Send the model what fits; after an overflow once more, strictly smaller."""
+        """Send the model a view that fits; retry once, strictly smaller, after an overflow."""
         with self._followers.following(_name(request), **self._options(request)) as follower:
 
             def overflowed(error: Exception) -> Sequence[Any]:
@@ -148,7 +148,7 @@ class FoldlineMiddleware(AgentMiddleware[AgentState[ResponseT], ContextT, Respon
         request: ModelRequest[ContextT],
         handler: Callable[[ModelRequest[ContextT]], Awaitable[ModelResponse[ResponseT]]],
     ) -> ModelCallResult[ResponseT]:
-        """Send the model what fits, in an agent that is awaited; see `wrap_model_call`."""
+        """Send the model a view that fits, in an async agent; see `wrap_model_call`."""
         name, options = _name(request), self._options(request)
         async with self._followers.afollowing(name, **options) as follower:
 
@@ -173,7 +173,7 @@ def _name(request: ModelRequest[Any]) -> str:
 
 
 def _around(request: ModelRequest[Any]) -> dict[str, Any]:
-    """Return what is sent around the messages, as it is counted."""
+    """Return the counted parts of a request other than the messages."""
     return {
         "system": request.system_prompt or "",
         "tools": [_schema(tool) for tool in request.tools],
@@ -181,7 +181,7 @@ def _around(request: ModelRequest[Any]) -> dict[str, Any]:
 
 
 def _schema(tool: Any) -> Any:
-    """Return a tool as the provider is sent it, or nearly so."""
+    """Return a tool's schema, approximately as sent to the provider."""
     if isinstance(tool, dict):
         return tool
     schema = tool.tool_call_schema
@@ -204,19 +204,19 @@ SESSION_TOOLS: Final[Mapping[str, tuple[str, Mapping[str, Any], Callable[[Sessio
     "recall": (RECALL.description, RECALL.parameters, recall_tool),
     "compact": (COMPACT.description, COMPACT.parameters, compact_tool),
 }
-"""The description of each tool, its parameters, and what makes it for a session."""
+"""The description of each tool, its parameters, and its factory for a session."""
 
 
 def session_tools(find: Callable[[ToolRuntime], Session], names: Iterable[str]) -> list[BaseTool]:
     """
-    Return tools that work on the session of the conversation in which they are called.
+    Return tools that operate on the session of the calling conversation.
 
     Args:
         find: Returns that session.
-        names: Some of `SESSION_TOOLS`.
+        names: Names from `SESSION_TOOLS`.
 
     Raises:
-        BudgetError: There is no tool of a name.
+        BudgetError: A name is unknown.
     """
     return [_tool(find, name) for name in names]
 

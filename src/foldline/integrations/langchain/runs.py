@@ -1,4 +1,4 @@
-"""Runs of LangGraph: which conversation one belongs to, and what its stream does not show."""
+"""Runs of LangGraph: the conversation of a run, and calls hidden from its stream."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ except ImportError as error:
     raise MissingExtra("langchain-core", "langchain") from error
 
 BRANCH_MARK: Final = "#"
-"""What separates the number of a branch from its name; names of threads go without it."""
+"""Separator between a name and the number of a branch; removed from thread names."""
 
 LONGEST_NAME: Final = 200
-"""A thread is named with no more characters than this."""
+"""Maximum length of a thread's name, in characters."""
 
 
 def conversation_name(messages: Sequence[Any], config: Mapping[str, Any] | None = None) -> str:
     """
-    Name the conversation that a list of messages is.
+    Return the name of the conversation in a list of messages.
 
     Args:
         messages: The conversation.
-        config: Of a run; its thread names the conversation, otherwise the first message does.
+        config: The config of a run; its thread names the conversation, otherwise the first message
+            does.
     """
     configurable = (config or {}).get("configurable")
     thread = configurable.get("thread_id") if isinstance(configurable, Mapping) else None
@@ -39,17 +40,17 @@ def conversation_name(messages: Sequence[Any], config: Mapping[str, Any] | None 
 
 def run_name(info: Any, messages: Sequence[Any]) -> str:
     """
-    Name the conversation of an agent that runs.
+    Return the name of a running agent's conversation.
 
-    That is its thread. An agent inside another graph, and one without a thread, is named by its
-    first message besides, which no other conversation of that graph shares.
+    It is the agent's thread. An agent inside another graph, or without a thread, is also named by
+    its first message, which no other conversation of that graph shares.
 
     Args:
-        info: What LangGraph knows about the run, None when it knows nothing.
+        info: LangGraph's information about the run, None if there is none.
         messages: The history of the agent.
     """
     thread = str(getattr(info, "thread_id", None) or "")
-    # The last one is the node that asks for the model, the others are the graphs around it.
+    # The last one is the node that calls the model, the others are the graphs around it.
     graphs = str(getattr(info, "checkpoint_ns", None) or "").split("|")[:-1]
     path = [thread, *(graph.partition(":")[0] for graph in graphs)]
     if graphs or not thread:
@@ -75,13 +76,13 @@ def join_name(*path: str) -> str:
 @contextmanager
 def hide_from_stream(metadata: Mapping[str, Any] | None = None) -> Iterator[None]:
     """
-    Mark every model call within, of whatever depth, as one that the user does not see.
+    Mark every model call in this context, at any depth, as hidden from the user.
 
-    A summarizer is any function, and it may call a chat model in any way; the mark is set on the
-    callbacks that LangChain hands down to it.
+    A summarizer is any function, and may call a chat model in any way; the mark is set on the
+    callbacks that LangChain passes down to it.
 
     Args:
-        metadata: What these calls are marked with besides.
+        metadata: Further metadata of these calls.
     """
     config = _run_config.get()
     callbacks = (config or {}).get("callbacks")

@@ -1,4 +1,4 @@
-"""Items on their way through a run: which of them a session has, and which are new."""
+"""Items of a run, matched to a session: which of them it has, and which are new."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from foldline.formats.openai_responses.read import KINDS, OUTPUTS
 from foldline.frozen import frozen
 
 NOTES: Final = frozenset({"created_by", "_agents_tool_description", "_agents_tool_title"})
-"""What the SDK writes on items for itself, and leaves out when it sends them."""
+"""Fields that the SDK adds to items for itself, and omits when it sends them."""
 
 
 NEAR: Final = 64
-"""How far apart items may stand that a run and its session have in another order."""
+"""Maximum distance of items whose order differs between a run and its session."""
 
 
 @frozen
 class RunStart:
     """
-    The items with which a run may have begun.
+    The items with which a run may have started.
 
-    ``items`` is what the session gave it, ``at`` how many items the session had then. ``whole``
-    says that they were all of them, and not only the newest.
+    ``items`` are those that the session returned, ``at`` the number of items it had then.
+    ``whole`` is True if they were all of them, and not only the newest.
     """
 
     items: tuple[Any, ...]
@@ -37,8 +37,8 @@ class RunInput:
     """
     The input of a run, compared with its session.
 
-    ``new`` are the items that the session does not have yet, ``dead`` the ids of calls that the
-    run left out because nothing answered them.
+    ``new`` are the items that the session does not have yet, ``dead`` the ids of unanswered calls
+    that the run removed.
     """
 
     new: tuple[Any, ...]
@@ -50,7 +50,7 @@ def to_json(item: Any) -> Any:
     Return an item as a JSON value.
 
     Raises:
-        InputError: It is neither a dict nor a model of the SDK.
+        InputError: It is neither a dict nor an SDK model.
     """
     if isinstance(item, dict):
         return item
@@ -61,14 +61,14 @@ def to_json(item: Any) -> Any:
 
 
 def without_notes(item: Any) -> Any:
-    """Return an item without the notes of the SDK; the item itself if it has none."""
+    """Return an item without the SDK's own fields; the item itself if it has none."""
     if not isinstance(item, dict) or NOTES.isdisjoint(item):
         return item
     return {key: value for key, value in item.items() if key not in NOTES}
 
 
 def is_same_item(left: Any, right: Any) -> bool:
-    """Return True if two items are one: notes, and the id of reasoning, may come and go."""
+    """Return True if two items are the same, ignoring SDK fields and the id of reasoning."""
     return left is right or left == right or _comparable(left) == _comparable(right)
 
 
@@ -81,15 +81,15 @@ def _comparable(item: Any) -> Any:
 
 def align(items: Sequence[Any], start: RunStart, since: Sequence[Any]) -> RunInput | None:
     """
-    Find out how the input of a run goes on from the items with which it began.
+    Compare the input of a run with the items with which it may have started.
 
     Args:
         items: The input.
-        start: What the run may have begun with.
-        since: What the session was given since, in about the same order.
+        start: The possible start of the run.
+        since: The items added to the session since, in about the same order.
 
     Returns:
-        None if the run did not begin with it, or has changed what it began with or was given.
+        None if the run did not start with it, or has changed these items.
     """
     begun = _match_start(items, start.items)
     if begun is None:
@@ -108,7 +108,7 @@ def align(items: Sequence[Any], start: RunStart, since: Sequence[Any]) -> RunInp
 
 
 def _match_start(items: Sequence[Any], start: Sequence[Any]) -> tuple[int, frozenset[str]] | None:
-    """Return how many items of the input are from the start, and which calls are left out."""
+    """Return the number of items of the input from the start, and the calls that are missing."""
     position, dead, left_out = 0, set(), False
     for item in start:
         if position < len(items) and is_same_item(item, items[position]):
@@ -127,7 +127,7 @@ def _may_be_left_out(item: Any) -> bool:
 
 
 def without_calls(items: Sequence[Any], dead: Collection[str]) -> Sequence[Any]:
-    """Leave out calls that nothing answers, with the reasoning that led to them."""
+    """Remove unanswered calls, with the reasoning that led to them."""
     answered = {item.get("call_id") for item in items if _is_output(item)}
     unanswered = frozenset(dead) - answered
     if not unanswered:
@@ -148,11 +148,11 @@ def without_calls(items: Sequence[Any], dead: Collection[str]) -> Sequence[Any]:
 
 def newest_items(items: Sequence[Any], limit: int) -> list[Any]:
     """
-    Return the newest items, without outputs whose calls are older than these.
+    Return the newest items, without outputs whose calls are older.
 
     Args:
-        items: All of them, in order.
-        limit: At most so many; all if it is negative.
+        items: All items, in order.
+        limit: Maximum number of items; all if it is negative.
     """
     if limit < 0:
         return list(items)

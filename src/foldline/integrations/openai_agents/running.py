@@ -1,4 +1,4 @@
-"""Runs of OpenAI Agents in which every model call sees what fits, and an overflow ends well."""
+"""Runs of OpenAI Agents in which every model call gets a view that fits, with overflow retry."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ except ImportError as error:
 
 def run_config(session: FoldlineSession, **settings: Any) -> RunConfig:
     """
-    Return settings for runs of a session: their model calls see what fits.
+    Return settings for runs of a session, whose model calls get a view that fits.
 
     Args:
-        session: The session that is given to the runner too.
-        **settings: Of ``RunConfig``. A model object in an agent, rather than here or by name, is
-            left as it is: wrap it in a `FoldlineModel` if overflows are to be sent again.
+        session: The session that is also passed to the runner.
+        **settings: Settings of ``RunConfig``. A model object set in an agent, rather than here or
+            by name, is not wrapped: wrap it in a `FoldlineModel` to retry after overflows.
     """
     provider = settings.pop("model_provider", None) or MultiProvider()
     model = settings.pop("model", None)
@@ -53,7 +53,7 @@ def run_config(session: FoldlineSession, **settings: Any) -> RunConfig:
 
 
 async def answer_with(model: Model, ask: Ask) -> Reply:
-    """Ask a model for a text, without tools and without a trace."""
+    """Answer an Ask with a model, without tools and tracing."""
     response = await model.get_response(
         ask.system or None,
         ask.prompt,
@@ -78,7 +78,7 @@ def session_tools(session: FoldlineSession) -> list[FunctionTool]:
     Return the tool ``recall``.
 
     Args:
-        session: Whose conversation it reads; the branch that is in use when it is called.
+        session: The session whose current branch it reads.
     """
 
     async def run(_: Any, arguments: str) -> str:
@@ -86,16 +86,16 @@ def session_tools(session: FoldlineSession) -> list[FunctionTool]:
         return output.text
 
     # Strict schemas would make the model fill in every argument.
-    words, takes = RECALL.description, RECALL.parameters
-    return [FunctionTool("recall", words, takes, run, strict_json_schema=False)]
+    description, takes = RECALL.description, RECALL.parameters
+    return [FunctionTool("recall", description, takes, run, strict_json_schema=False)]
 
 
 class FoldlineModel(Model):
     """
-    A model that is asked once more, with strictly less, after a rejection as too long.
+    A model that retries with a strictly smaller view after a rejection as too long.
 
-    It works in runs with `run_config`, which decides what is sent first. An answer that is
-    streamed is asked for again only if nothing of it has come yet.
+    It works in runs with `run_config`, which computes the first view. A streamed answer is retried
+    only if none of it has arrived yet.
 
     Args:
         session: The session of the run.
@@ -111,7 +111,7 @@ class FoldlineModel(Model):
     async def get_response(
         self,
         system_instructions: Any,
-        input: Any,  # noqa: A002  # the name that the SDK gives it
+        input: Any,  # noqa: A002  # the SDK's name
         *arguments: Any,
         **options: Any,
     ) -> ModelResponse:
@@ -129,7 +129,7 @@ class FoldlineModel(Model):
         *arguments: Any,
         **options: Any,
     ) -> AsyncIterator[TResponseStreamEvent]:
-        """Yield an answer as it comes; see ``agents.Model``."""
+        """Yield an answer as it arrives; see ``agents.Model``."""
         came = False
 
         def stream(items: Any) -> AsyncIterator[TResponseStreamEvent]:
@@ -148,16 +148,16 @@ class FoldlineModel(Model):
             yield event
 
     def get_retry_advice(self, request: ModelRetryAdviceRequest) -> ModelRetryAdvice | None:
-        """Return what the model that answers advises."""
+        """Return the advice of the wrapped model."""
         return self._inner.get_retry_advice(request)
 
     async def close(self) -> None:
-        """Close the model that answers."""
+        """Close the wrapped model."""
         await self._inner.close()
 
 
 class _Provider(ModelProvider):
-    """Finds models by name, as another provider does, and wraps them."""
+    """Returns the models of another provider, wrapped."""
 
     def __init__(self, session: FoldlineSession, inner: ModelProvider) -> None:
         self._session = session

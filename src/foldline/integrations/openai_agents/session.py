@@ -1,4 +1,4 @@
-"""A session for OpenAI Agents: every item is kept, and a run begins with what fits."""
+"""A session for OpenAI Agents: every item is kept, and a run starts with a view that fits."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from foldline.session.fair_lock import FairLock
 UNKNOWN: Final = "no model of a run is known yet: give one to run_config"
 
 REMEMBERED: Final = 16
-"""Starts of runs that are remembered, to find the one with which an input begins."""
+"""Maximum number of run starts kept, to find the one with which an input begins."""
 
 
 @frozen
 class LastView:
-    """What was shown last: by which follower, of which history, without which calls."""
+    """The last view: its follower, its history, and the calls removed from it."""
 
     follower: Follower
     history: Sequence[Any]
@@ -47,7 +47,7 @@ class RunModel:
     """
     Answers Asks with the model object that the runs of a session use.
 
-    ``model`` is that object and ``send`` asks it; both are None before there was a run.
+    ``model`` is that object and ``send`` calls it; both are None before the first run.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class RunModel:
         self.send: Callable[[Any, Ask], Awaitable[Reply]] | None = None
 
     async def __call__(self, ask: Ask) -> Reply:
-        """Answer; whoever asks turns what the model raises into a Reply with an error."""
+        """Answer an Ask; the caller converts exceptions of the model to a Reply with an error."""
         if self.model is None or self.send is None:
             return Reply(error=UNKNOWN, retry=False, attempts=0)
         return await self.send(self.model, ask)
@@ -65,24 +65,24 @@ class FoldlineSession:
     """
     A conversation of the OpenAI Agents SDK that is kept on disk, compacted when due, never lost.
 
-    The SDK reads a session once, when a run begins, and appends what the run adds. With
-    `run_config` every model call of a run sees what fits, not only its first one.
+    The SDK reads a session once, when a run starts, and appends the items of the run. With
+    `run_config` every model call of a run gets a view that fits, not only the first.
 
         session = FoldlineSession("user-17", "agents.db", window=128_000)
         result = await Runner.run(agent, "Hi.", session=session, run_config=run_config(session))
 
     Args:
-        session_id: Names the conversation.
+        session_id: The name of the conversation.
         path: The archive, a SQLite file; None keeps everything in memory.
         window: The window of the model in tokens.
         model: The model; decides how tokens are counted.
         policy: A policy or its name.
-        summarizer: "same" for the model object of the runs, which `run_config` knows, or what
-            `Session.open` takes.
-        config: Everything else that can be set.
+        summarizer: "same" for the model object of the runs, which `run_config` registers, or any
+            summarizer of `Session.open`.
+        config: All other settings.
         output: Tokens reserved for the answer.
-        session_settings: Of the SDK; ``limit`` is how many items a run begins with.
-        **options: Further ones of `Session.open`.
+        session_settings: Settings of the SDK; ``limit`` is the number of items a run starts with.
+        **options: Further options of `Session.open`.
 
     Raises:
         StoreError: The archive cannot be opened.
@@ -128,26 +128,26 @@ class FoldlineSession:
 
     @property
     def session(self) -> Session:
-        """The session: the log, the receipts, and ``recall`` for what is no longer shown."""
+        """The session: the log, the receipts, and ``recall`` for removed content."""
         return self._follower.session
 
     @property
     def tools(self) -> list[Any]:
         """The tool ``recall``, for ``Agent(tools=[…, *session.tools])``."""
-        # Imported here: that file knows this one, and loads the whole of the SDK.
+        # Imported here: that module imports this one, and loads the whole SDK.
         from foldline.integrations.openai_agents.running import session_tools
 
         return session_tools(self)
 
-    # --- what the SDK calls ----------------------------------------------------------------
+    # --- called by the SDK -----------------------------------------------------------------
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """
-        Return what a run begins with, compacted first if that is due.
+        Return the items with which a run starts, compacted first if due.
 
         Args:
-            limit: Only the newest items, so many at most; default that of ``session_settings``.
-                Nothing is removed by it.
+            limit: Maximum number of newest items; default that of ``session_settings``. It removes
+                nothing.
 
         Raises:
             InputError: The summarizer is "same", and `run_config` has not named a model yet.
@@ -164,12 +164,12 @@ class FoldlineSession:
             return items
 
     async def add_items(self, items: list[Any]) -> None:
-        """Append items; they are durable when this returns."""
+        """Append items; they are durable on return."""
         async with self._turn:
             await self._add([to_json(item) for item in items])
 
     async def pop_item(self) -> Any | None:
-        """Remove the newest item and return it; None when there is none."""
+        """Remove the newest item and return it; None if there is none."""
         async with self._turn:
             if not self._kept:
                 return None
@@ -182,8 +182,8 @@ class FoldlineSession:
         """
         Start again with an empty conversation.
 
-        What was said before is still in the archive, where its handles are recalled; no run sees
-        it again.
+        The previous items stay in the archive, where their handles can be recalled; no run gets
+        them again.
         """
         async with self._turn:
             await self._follow([])
@@ -194,10 +194,10 @@ class FoldlineSession:
 
     async def filter(self, data: Any) -> Any:
         """
-        Show the model what fits; for ``RunConfig.call_model_input_filter``.
+        Return a view that fits; for ``RunConfig.call_model_input_filter``.
 
-        A run whose input is not what its session says, such as behind an input filter of a
-        handoff, is compacted by itself, in memory; its session is not touched by that.
+        A run whose input differs from its session, such as after an input filter of a handoff, is
+        compacted separately, in memory; its session is not changed.
         """
         given = data.model_data
         model = getattr(data.agent, "model", None)
@@ -212,10 +212,10 @@ class FoldlineSession:
 
     async def smaller(self, error: Exception) -> list[Any]:
         """
-        Return what to send instead of what ``filter`` returned last, and the provider rejected.
+        Return a smaller view after the provider rejected the last one of ``filter``.
 
         Args:
-            error: What the provider said.
+            error: The provider's error.
 
         Raises:
             ContextOverflow: Nothing strictly smaller can be sent.
@@ -238,8 +238,8 @@ class FoldlineSession:
         """
         Return every item as it was appended.
 
-        The first ``_kept`` are the SDK's; what comes behind them was sent to a model before the
-        SDK appended it.
+        The first ``_kept`` were appended by the SDK; those after them were sent to a model before
+        the SDK appended them.
         """
         return [message.raw for message in self._follower.session.messages]
 
@@ -258,7 +258,7 @@ class FoldlineSession:
         self._kept += len(items)
 
     def _source(self, items: list[Any]) -> LastView:
-        """Find the history that an input stands for."""
+        """Return the history that an input represents."""
         log = self._log()
         for start in reversed((RunStart((), 0), *self._starts)):
             known = start.whole and start.at <= len(log)
@@ -282,7 +282,7 @@ def _limit(settings: Any) -> int | None:
 
 
 def _schemas(agent: Any) -> list[dict[str, Any]]:
-    """Return the tools of an agent as the provider is sent them, or nearly so."""
+    """Return the schemas of an agent's tools, approximately as sent to the provider."""
     return [
         {
             "name": str(getattr(tool, "name", "")),

@@ -1,5 +1,5 @@
 """
-Knowledge: documents in chunks, found again with their source.
+Knowledge: documents in chunks, searched and cited with their source.
 
     from foldline.memory.knowledge import Knowledge
 

@@ -1,8 +1,8 @@
 """
-Documents put into the tables of a store of knowledge, and taken out.
+Insert documents into the tables of a knowledge store, and remove them.
 
-A namespace is a range of chunk numbers, so that the full-text index, which knows nothing but
-numbers and terms, can be searched and cleared for one namespace alone.
+A namespace is a range of chunk numbers, so that the full-text index, which stores only numbers
+and terms, can be searched and cleared for a single namespace.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class DocumentInfo:
 
 @frozen
 class KnowledgeStats:
-    """What a namespace holds; ``bytes`` is the size of the whole file."""
+    """Statistics of a namespace; ``bytes`` is the size of the whole file."""
 
     namespace: str
     documents: int
@@ -54,7 +54,7 @@ class KnowledgeStats:
 
 
 class ChunkRow(NamedTuple):
-    """A chunk as it is stored, in the order of the columns."""
+    """A row of the table of chunks, in the order of the columns."""
 
     first: int
     last: int
@@ -79,17 +79,17 @@ class DocumentRows:
 
     @property
     def terms(self) -> int:
-        """How many terms it has."""
+        """The number of terms."""
         return sum(row.length for row in self.rows)
 
     @property
     def tokens(self) -> int:
-        """How many tokens its chunks take."""
+        """The total tokens of its chunks."""
         return sum(row.tokens for row in self.rows)
 
 
 def document_version(reading: DocumentText, chunks: ChunkSettings, embedder: str) -> bytes:
-    """Return a hash of all that decides what is stored of a document."""
+    """Return a hash of everything that affects how a document is stored."""
     head = (reading.kind, reading.title, reading.unit, reading.places, chunks.target)
     rules = json.dumps([*head, chunks.overlap, TERMS_VERSION, embedder])
     content = reading.text.encode("utf-8", "surrogatepass")
@@ -97,7 +97,7 @@ def document_version(reading: DocumentText, chunks: ChunkSettings, embedder: str
 
 
 def make_chunk_rows(reading: DocumentText, settings: ChunkSettings) -> list[ChunkRow]:
-    """Cut a document into rows; blank chunks are left out."""
+    """Split a document into rows; blank chunks are skipped."""
     out = list[ChunkRow]()
     for chunk in split(reading.text, reading.kind, settings):
         if not chunk.text.strip():
@@ -118,7 +118,7 @@ def make_chunk_rows(reading: DocumentText, settings: ChunkSettings) -> list[Chun
 
 
 def storable(text: str) -> str:
-    """Return a text as every database holds it: valid Unicode, without NUL."""
+    """Return a text that every database can store: valid Unicode, without NUL."""
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
@@ -127,7 +127,7 @@ def _terms(title: str, heading: Sequence[str], text: str) -> Counter[str]:
 
 
 def _ensure_namespace(connection: Connection, name: str) -> int:
-    """Lock a namespace, created if it is missing, and return its number."""
+    """Lock a namespace, creating it if it is missing, and return its number."""
     (number,) = connection.execute(
         "INSERT INTO namespaces (name, next) VALUES (?, 0)"
         " ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id",
@@ -146,7 +146,7 @@ def lock_namespace(connection: Connection, name: str) -> int | None:
 
 @frozen
 class StoredDocument:
-    """A document that is stored: its number, its version, and its sums."""
+    """A stored document: its number, its version, and its totals."""
 
     id: int
     version: bytes
@@ -171,14 +171,14 @@ def replace_document(
     store: KnowledgeStore, connection: Connection, name: str, draft: DocumentRows, now: float
 ) -> Outcome:
     """
-    Store a document in the place of its former version.
+    Store a document, replacing its previous version.
 
     Args:
         store: The store.
-        connection: A change of it.
-        name: Of the namespace, which is made if it is missing.
+        connection: A write transaction of the store.
+        name: The name of the namespace, which is created if it is missing.
         draft: The document.
-        now: Seconds since 1970.
+        now: The time, in seconds since 1970.
     """
     namespace = _ensure_namespace(connection, name)
     former = find_document(connection, name, draft.name)
@@ -206,7 +206,7 @@ def replace_document(
 
 
 def _take_numbers(connection: Connection, namespace: int, draft: DocumentRows) -> int:
-    """Take numbers for the chunks of a document, and add it to the sums of its namespace."""
+    """Reserve numbers for the chunks of a document, and add it to the totals of its namespace."""
     (after,) = connection.execute(
         "UPDATE namespaces SET next = next + ?, documents = documents + 1, chunks = chunks + ?,"
         " terms = terms + ?, tokens = tokens + ? WHERE id = ? RETURNING next",
@@ -252,7 +252,7 @@ def remove_document(
 
 
 def clear_namespace(store: KnowledgeStore, connection: Connection, namespace: int) -> int:
-    """Remove all documents of a namespace; return how many there were."""
+    """Remove all documents of a namespace; return their number."""
     first, last = span(namespace)
     store.index.clear_terms(connection, namespace)
     _remove_vectors(store, connection, first, last)
@@ -283,7 +283,7 @@ def list_documents(connection: Connection, namespace: str) -> tuple[DocumentInfo
 
 
 def count_documents(connection: Connection, namespace: str) -> dict[str, Any]:
-    """Return the figures of `KnowledgeStats` that tables hold."""
+    """Return the fields of `KnowledgeStats` that come from tables."""
     names = connection.execute("SELECT name FROM namespaces ORDER BY name").fetchall()
     documents, chunks, tokens, vectors = connection.execute(
         "SELECT documents, chunks, tokens, (SELECT count(*) FROM vectors"
@@ -304,7 +304,7 @@ def count_documents(connection: Connection, namespace: str) -> dict[str, Any]:
 def cut_document_again(
     store: KnowledgeStore, connection: Connection, document: int, title: str
 ) -> None:
-    """Cut the chunks of a document into terms again, by the rules of today."""
+    """Tokenize the chunks of a document again, by the current rules."""
     store.index.drop_terms(connection, document)
     rows = connection.execute(
         "SELECT id, heading, text FROM chunks WHERE document = ?", (document,)

@@ -1,4 +1,4 @@
-"""The vectors of chunks and queries: made by an embedder, and as they are stored."""
+"""Embed chunks and queries, and read stored vectors."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from foldline.retrieval.embedding import Embedder, pack
 from foldline.sql import Connection
 
 BATCH: Final = 64
-"""Texts that are embedded at once."""
+"""The batch size: texts per call of the embedder."""
 
 
 def embed_chunks(embedder: Embedder, texts: Sequence[str], what: str) -> dict[int, bytes]:
     """
-    Embed the chunks of a document; those in languages that the model does not know are left out.
+    Embed the chunks of a document; those in languages unknown to the model are skipped.
 
     Args:
         embedder: The model.
-        texts: The chunks, which are numbered from 0.
-        what: What errors call the document.
+        texts: The chunks, numbered from 0.
+        what: The name of the document in errors.
 
     Returns:
-        The vectors by the numbers of the chunks, as `pack` writes them.
+        The vectors by chunk number, as written by `pack`.
 
     Raises:
-        InputError: A vector has other dimensions than were promised, or holds no direction.
+        InputError: A vector has the wrong number of dimensions, or is zero or not finite.
         ModelError: The embedder failed.
     """
     known = [at for at, text in enumerate(texts) if embedder.understands(text)]
@@ -38,7 +38,7 @@ def embed_chunks(embedder: Embedder, texts: Sequence[str], what: str) -> dict[in
         for at, vector in zip(batch, vectors, strict=True):
             if len(vector) != embedder.dimensions:
                 raise InputError(
-                    f"The embedder gave a vector of {len(vector)} numbers and promised"
+                    f"The embedder returned a vector of {len(vector)} numbers instead of"
                     f" {embedder.dimensions}",
                     hint="Nothing was stored; repair the embedder.",
                 )
@@ -48,7 +48,7 @@ def embed_chunks(embedder: Embedder, texts: Sequence[str], what: str) -> dict[in
 
 def embed_query(embedder: Embedder | None, query: str) -> Sequence[float] | None:
     """
-    Return the vector of a query; None where there is no model that understands it.
+    Return the vector of a query; None without a model that understands it.
 
     Raises:
         ModelError: The embedder failed.
@@ -68,23 +68,23 @@ def _vectors(embedder: Embedder, texts: Sequence[str], what: str) -> Sequence[Se
         raise ModelError(
             f"The embedder {embedder.name} failed on {what}: {cause}",
             retry=isinstance(error, (OSError, TimeoutError)),
-            hint="Nothing of it was stored; go on without an embedder, or try again.",
+            hint="Nothing of it was stored; retry, or continue without an embedder.",
         ) from error
     if len(vectors) != len(texts):
         raise ModelError(
-            f"The embedder {embedder.name} gave {len(vectors)} vectors for {len(texts)} texts",
+            f"The embedder {embedder.name} returned {len(vectors)} vectors for {len(texts)} texts",
             hint="Nothing was stored; repair the embedder.",
         )
     return vectors
 
 
 def marks(values: Sequence[object]) -> str:
-    """Return a question mark for each value of a list in SQL."""
+    """Return the SQL placeholders of a list of values."""
     return ",".join("?" * len(values)) or "NULL"
 
 
 def read_vectors(connection: Connection, numbers: Sequence[int]) -> dict[int, bytes]:
-    """Read the vectors of chunks; those that have none are left out."""
+    """Read the vectors of chunks; chunks without one are omitted."""
     rows = connection.execute(
         f"SELECT chunk, data FROM vectors WHERE chunk IN ({marks(numbers)})",  # noqa: S608  # only marks
         numbers,

@@ -1,4 +1,4 @@
-"""Documents on their way into a store: read, cut, embedded, written in one transaction each."""
+"""Ingest documents: read, split, embed, and write each in one transaction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST_NAMESPACE: Final = 200
 
 @frozen
 class AddedDocument:
-    """What became of one document; ``warnings`` say what of it could not be read."""
+    """The outcome for one document; ``warnings`` name content that could not be read."""
 
     document: str
     outcome: Outcome
@@ -37,20 +37,20 @@ class AddedDocument:
 
 @frozen
 class IngestReport:
-    """What became of a file or of the files of a folder."""
+    """The outcomes for a file or the files of a folder."""
 
     documents: tuple[AddedDocument, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     removed: tuple[str, ...] = ()
 
     def count(self, outcome: Outcome) -> int:
-        """Return how many documents had this outcome."""
+        """Return the number of documents with this outcome."""
         return sum(one.outcome == outcome for one in self.documents)
 
 
 @frozen
 class Ingestor:
-    """What stores documents in one namespace; see `Knowledge.open`."""
+    """Stores documents in one namespace; see `Knowledge.open`."""
 
     knowledge: KnowledgeStore
     namespace: str
@@ -61,15 +61,15 @@ class Ingestor:
 
     @property
     def database(self) -> Database:
-        """Where the documents are."""
+        """The database of the documents."""
         return self.knowledge.database
 
     def store(self, name: str, reading: DocumentText) -> AddedDocument:
         """
-        Store a document, in the place of the one that has its name.
+        Store a document, replacing one of the same name.
 
         Raises:
-            InputError: The name is empty, or too long.
+            InputError: The name is empty or too long.
             ModelError: The embedder failed; nothing was stored.
         """
         name = stored_name(name)
@@ -91,7 +91,7 @@ class Ingestor:
 
     def file(self, path: Path, name: str = "") -> AddedDocument:
         """
-        Store a file under its path or another name; a link that was named is followed.
+        Store a file under its path or another name; the path itself may be a link.
 
         Raises:
             InputError: It cannot be read.
@@ -100,11 +100,11 @@ class Ingestor:
 
     def folder(self, folder: Path, only: str = "") -> Iterator[AddedDocument | Skipped]:
         """
-        Store the files below a folder; what cannot be read is reported and skipped.
+        Store the files below a folder; unreadable files are reported and skipped.
 
         Args:
             folder: The folder.
-            only: A pattern for their paths below it; empty for all.
+            only: A pattern for their relative paths; empty for all.
         """
         for found in files_below(folder, self.limits.entries):
             path = found.path if isinstance(found, Skipped) else found
@@ -123,7 +123,7 @@ class Ingestor:
                 yield self.store(str(found), reading)
 
     def remove_missing(self, folder: Path) -> Iterator[str]:
-        """Remove documents of a folder whose files are gone."""
+        """Remove documents of a folder whose files no longer exist."""
         below = stored_name(str(folder)).rstrip("/") + "/"
         with self.database.reading() as connection:
             rows = connection.execute(
@@ -136,7 +136,7 @@ class Ingestor:
                 yield name
 
     def remove(self, name: str) -> bool:
-        """Remove a document; return True if it was there."""
+        """Remove a document; return True if it existed."""
         with self.database.writing() as connection:
             space = document_tables.lock_namespace(connection, self.namespace)
             found = document_tables.find_document(connection, self.namespace, name)
@@ -146,7 +146,7 @@ class Ingestor:
             return True
 
     def cut_terms_again(self) -> None:
-        """Cut what an older version of Foldline has cut into terms by other rules."""
+        """Tokenize again the documents that an older version of Foldline tokenized."""
         with self.database.reading() as connection:
             old = connection.execute(
                 "SELECT n.name, d.id, d.title FROM documents d"
@@ -160,34 +160,34 @@ class Ingestor:
 
 
 def _why(error: InputError, path: Path) -> str:
-    """Say why a file was not read, without its name."""
+    """Return why a file was not read, without its name."""
     return error.message.removeprefix(str(path)).removeprefix(path.name).strip(" :")
 
 
 def check_namespace(name: str) -> str:
     """
-    Return the name of a namespace.
+    Validate the name of a namespace.
 
     Raises:
-        InputError: It is empty, too long, or holds signs that cannot be shown.
+        InputError: It is empty, too long, or has unprintable characters.
     """
     if not name.strip() or len(name) > LONGEST_NAMESPACE or not name.isprintable():
-        hint = f"Give up to {LONGEST_NAMESPACE} letters."
+        hint = f"Use up to {LONGEST_NAMESPACE} printable characters."
         raise InputError(f"{name[:60]!r} is not a name for a namespace", hint=hint)
     return name
 
 
 def stored_name(name: str) -> str:
     """
-    Return a name as it is stored: names of files may hold bytes that are no text.
+    Return a name as it is stored: file names may hold bytes that are not text.
 
     Raises:
-        InputError: It is empty, or too long.
+        InputError: It is empty or too long.
     """
     plain = name.encode("utf-8", "replace").decode().replace("\0", "")
     if not plain.strip() or len(plain) > LONGEST_NAME:
         raise InputError(
             f"{plain[:60]!r} is not a name for a document",
-            hint=f"Give up to {LONGEST_NAME:,} letters.",
+            hint=f"Use up to {LONGEST_NAME:,} characters.",
         )
     return plain

@@ -1,4 +1,4 @@
-"""The front door of knowledge: documents go in, cited passages come out."""
+"""The public knowledge base: add documents, search for passages with citations."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ Progress: TypeAlias = Callable[[AddedDocument | Skipped], object]
 
 THRESHOLD: Final = 0.25
 """
-The strength from which on a passage is evidence: it holds this share of what the query says, each
-word weighed by how rare it is, or is that similar in meaning.
+The strength from which a passage is evidence: the share of the query terms that it contains,
+weighted by rarity, or its similarity in meaning.
 """
 
 MOST: Final = 200
-"""Passages of one search, at most."""
+"""The maximum number of passages of one search."""
 
 
 @typed_methods
 class Knowledge:
     """
-    Documents in a SQLite file or PostgreSQL, for one namespace; made by `open`.
+    Documents in a SQLite file or PostgreSQL, for one namespace; created by `open`.
 
-    Several threads and processes may use a store at once. A document is stored whole or not at
-    all: a process that is killed loses the one that it was storing.
+    Several threads and processes may use a store at once. A document is stored completely or not
+    at all: a killed process loses only the one that it was storing.
     """
 
     def __init__(self, storing: Ingestor) -> None:
@@ -77,19 +77,19 @@ class Knowledge:
         clock: Callable[[], float] = time.time,
     ) -> Self:
         """
-        Open a store; it is created when it is missing.
+        Open a store; it is created if it is missing.
 
         Args:
             path: The SQLite file, or the URL of a PostgreSQL database.
-            namespace: What is searched and cleared together; others are not touched.
-            chunks: How documents are cut.
-            reading: How much is read of files.
-            embedder: Adds similarity of meaning to words; None goes by words alone.
-            clock: Seconds since 1970.
+            namespace: The set of documents to search and clear; others are not touched.
+            chunks: The sizes of chunks.
+            reading: The limits of reading files.
+            embedder: Adds semantic search; None searches by words alone.
+            clock: Returns the time, in seconds since 1970.
 
         Raises:
-            InputError: The namespace has no name, or too long a one.
-            StoreError: The file or database cannot be opened, or is something else.
+            InputError: The name of the namespace is empty or too long.
+            StoreError: It cannot be opened, or is not a knowledge store.
         """
         check_namespace(namespace)
         store = open_store(path, embedder)
@@ -100,14 +100,14 @@ class Knowledge:
 
     def within(self, namespace: str, *, chunks: ChunkSettings | None = None) -> Self:
         """
-        Return another namespace of the same file, or this one with other sizes of chunks.
+        Return another namespace of the same store, or this one with other chunk sizes.
 
         Args:
-            namespace: Its name.
-            chunks: How documents are cut from now on; default as here.
+            namespace: The name of the namespace.
+            chunks: The sizes of new chunks; default as here.
 
         Raises:
-            InputError: It is no name.
+            InputError: The name is invalid.
         """
         own = self._storing
         sizes = chunks or own.chunks
@@ -115,10 +115,10 @@ class Knowledge:
 
     @property
     def namespace(self) -> str:
-        """What is searched and cleared together."""
+        """The name of the namespace."""
         return self._namespace
 
-    # --- putting in --------------------------------------------------------------------------
+    # --- adding and removing -----------------------------------------------------------------
 
     def add(
         self,
@@ -126,42 +126,42 @@ class Knowledge:
         *,
         name: str = "",
         only: str = "",
-        tell: Progress | None = None,
+        progress: Progress | None = None,
     ) -> IngestReport:
         """
-        Store a file, or all files of a folder that hold text.
+        Store a file, or all text files of a folder.
 
-        What has not changed since is left as it is. Of a folder, documents whose files are gone
-        are removed. Links in folders, files that hold secrets by their name, and what is no text
+        Unchanged documents are skipped. Documents of a folder whose files no longer exist are
+        removed. Links in folders, files whose names suggest secrets, and files that are not text
         are skipped and reported.
 
         Args:
-            path: The file or the folder.
-            name: What citations call a file; default its path.
-            only: A pattern such as ``*.py`` for the files of a folder, by their paths below it.
-            tell: Called with every stored document and every skipped file.
+            path: The file or folder.
+            name: The name of a file in citations; default its path.
+            only: A pattern such as ``*.py`` for the relative paths of files in a folder.
+            progress: Called with every stored document and every skipped file.
 
         Raises:
-            InputError: There is no such file, or it cannot be read.
-            ModelError: The embedder failed; this document was not stored, those before it were.
+            InputError: The file does not exist or cannot be read.
+            ModelError: The embedder failed; this document was not stored, earlier ones were.
             StoreError: The store cannot be written.
         """
-        place = Path(os.path.abspath(path))  # noqa: PTH100  # links keep the name they were given
+        place = Path(os.path.abspath(path))  # noqa: PTH100  # links are not resolved
         if not is_folder(place):
             added = self._storing.file(place, name)
-            if tell is not None:
-                tell(added)
+            if progress is not None:
+                progress(added)
             return IngestReport((added,))
         if name:
-            raise InputError(f"{place} is a folder; its files are called by their paths")
+            raise InputError(f"{place} is a folder; its files are named by their paths")
         documents, skipped = list[AddedDocument](), list[Skipped]()
         for found in self._storing.folder(place, only):
             if isinstance(found, AddedDocument):
                 documents.append(found)
             else:
                 skipped.append(found)
-            if tell is not None:
-                tell(found)
+            if progress is not None:
+                progress(found)
         removed = tuple(self._storing.remove_missing(place))
         return IngestReport(tuple(documents), tuple(skipped), removed)
 
@@ -169,51 +169,51 @@ class Knowledge:
         self, name: str, text: str, *, title: str = "", kind: Kind = "text"
     ) -> AddedDocument:
         """
-        Store a text under a name, in the place of what has that name.
+        Store a text under a name, replacing a document of that name.
 
         Args:
-            name: What citations call it.
+            name: The name in citations.
             text: The text.
-            title: Is found with every passage of it.
-            kind: How it is cut: "text", "markdown" or "code".
+            title: The title, which is indexed with every passage.
+            kind: How the text is split: "text", "markdown" or "code".
 
         Raises:
-            InputError: The name is empty, or too long.
+            InputError: The name is empty or too long.
             ModelError: The embedder failed; nothing was stored.
         """
         return self.add_reading(name, DocumentText(text.replace("\r\n", "\n"), kind, title))
 
     def add_reading(self, name: str, reading: DocumentText) -> AddedDocument:
-        """Store what was read elsewhere under a name; see `add_text`."""
+        """Store a document read elsewhere under a name; see `add_text`."""
         return self._storing.store(name, reading)
 
     def remove(self, name: str) -> bool:
-        """Remove a document; return True if it was there."""
+        """Remove a document; return True if it existed."""
         return self._storing.remove(stored_name(name))
 
     def clear(self) -> int:
-        """Remove all documents of this namespace, and of no other; return how many there were."""
+        """Remove all documents of this namespace only; return their number."""
         with self._database.writing() as connection:
             space = document_tables.lock_namespace(connection, self._namespace)
             if space is None:
                 return 0
             return document_tables.clear_namespace(self._store, connection, space)
 
-    # --- taking out --------------------------------------------------------------------------
+    # --- searching ---------------------------------------------------------------------------
 
     def search(
         self, query: str, limit: int = 5, *, threshold: float = THRESHOLD
     ) -> KnowledgeResult:
         """
-        Find passages; no language model is asked.
+        Search for passages; no language model is called.
 
         Args:
             query: A question or words, in any language.
-            limit: The most passages.
-            threshold: The strength that makes a passage evidence, 0 to 1.
+            limit: The maximum number of passages.
+            threshold: The minimum strength of a passage, 0 to 1.
 
         Returns:
-            The best first; none is an answer too, and its ``message`` says why.
+            The passages, the best first; if there are none, ``message`` says why.
 
         Raises:
             BudgetError: A number is out of range.
@@ -239,12 +239,12 @@ class Knowledge:
         count: Count = estimate,
     ) -> Evidence:
         """
-        Find passages and put them together for a prompt: numbered, cited, within a budget.
+        Search for passages and pack them for a prompt: numbered, cited, within a budget.
 
         Args:
             query: A question or words.
-            max_tokens: The most that the text may take.
-            limit: The most passages.
+            max_tokens: The token budget of the text.
+            limit: The maximum number of passages.
             threshold: See `search`.
             count: Counts the tokens of a text.
         """
@@ -261,14 +261,14 @@ class Knowledge:
         threshold: float = THRESHOLD,
     ) -> CitedAnswer:
         """
-        Answer a question from the documents, with citations that were checked.
+        Answer a question from the documents, with checked citations.
 
         Args:
             question: The question.
             model: Answers the question; without one only the evidence is returned.
-            max_tokens: The most that the evidence may take.
-            answer_tokens: The most that the answer may take.
-            limit: The most passages.
+            max_tokens: The token budget of the evidence.
+            answer_tokens: The maximum length of the answer.
+            limit: The maximum number of passages.
             threshold: See `search`.
         """
         evidence = self.evidence(question, max_tokens, limit=limit, threshold=threshold)
@@ -281,14 +281,14 @@ class Knowledge:
             return document_tables.list_documents(connection, self._namespace)
 
     def stats(self) -> KnowledgeStats:
-        """Return what the namespace holds."""
+        """Return the statistics of the namespace."""
         embedder = self._storing.embedder
         with self._database.reading() as connection:
             figures = document_tables.count_documents(connection, self._namespace)
         model = "" if embedder is None else embedder.name
         return KnowledgeStats(embedder=model, bytes=self._database.size(), **figures)
 
-    # --- in programs that await --------------------------------------------------------------
+    # --- async -------------------------------------------------------------------------------
 
     aadd = awaited(add)
     aadd_text = awaited(add_text)

@@ -1,4 +1,4 @@
-"""The tables of a store of knowledge, in SQLite and PostgreSQL, and opening them."""
+"""The tables of a knowledge store in SQLite and PostgreSQL, and a function to open it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from foldline.sql import Connection, Database, is_url, postgres_tables, sqlite_t
 from foldline.sqlite import Schema
 
 _TABLES: Final = (
-    # ``next`` numbers chunks; numbers are never used again, for others may remember them.
+    # ``next`` numbers chunks; numbers are never reused, since other processes may cache them.
     """
     CREATE TABLE namespaces (
         id {key},
@@ -36,7 +36,7 @@ _TABLES: Final = (
         removed {whole} NOT NULL DEFAULT 0
     )
     """,
-    # ``version`` is a hash of the content and of all that decides how it is cut and embedded.
+    # ``version`` is a hash of the content and of everything that affects splitting and embedding.
     """
     CREATE TABLE documents (
         id {key},
@@ -55,7 +55,7 @@ _TABLES: Final = (
         UNIQUE (namespace, name)
     )
     """,
-    # ``terms``: every term once, and again with a mark where it is repeated; see `write_terms`.
+    # ``terms``: every term once, and again with a prefix if it is repeated; see `write_terms`.
     """
     CREATE TABLE chunks (
         id {given_key},
@@ -84,14 +84,14 @@ _TABLES: Final = (
 
 _SQLITE: Final = (
     *sqlite_tables(_TABLES),
-    # All that is not ASCII is part of a term, and the signs that terms and marks are made of.
+    # Non-ASCII characters are part of a term, and so are the characters of terms and prefixes.
     """
     CREATE VIRTUAL TABLE found USING fts5 (
         terms, content='chunks', content_rowid='id', detail=none, columnsize=0,
         tokenize="ascii tokenchars '_*'"
     )
     """,
-    # The signs of a vector's numbers stand apart: they are read whole, the vectors one by one.
+    # The signs of vectors have their own table: it is read as a whole, vectors one by one.
     """
     CREATE TABLE signs (
         embedder INTEGER NOT NULL,
@@ -118,19 +118,19 @@ _POSTGRES: Final = (
 POSTGRES: Final = PostgresSchema("foldline_knowledge", (_POSTGRES,), "store of knowledge")
 
 CACHE: Final = 64_000
-"""Kilobytes of a file that are kept in memory."""
+"""The page cache of a file in kilobytes."""
 
 
 @frozen
 class KnowledgeStore:
-    """A store: its database, and what it is searched by."""
+    """A store: its database and its search index."""
 
     database: Database
     index: SqliteIndex | PostgresIndex
 
     @contextmanager
     def searching(self) -> Iterator[Connection]:
-        """Look at one moment of the store, in order to search."""
+        """Open a consistent read transaction for searching."""
         with self.database.reading() as connection:
             self.index.prepare(connection)
             yield connection
@@ -138,14 +138,14 @@ class KnowledgeStore:
 
 def open_store(place: str | os.PathLike[str], embedder: Embedder | None) -> KnowledgeStore:
     """
-    Open the store at a path or a URL; it is created if it is missing.
+    Open the store at a path or a URL, and create it if it is missing.
 
     Args:
         place: The file, or the URL of a PostgreSQL database.
-        embedder: Made the vectors that are searched.
+        embedder: The embedder of the vectors.
 
     Raises:
-        StoreError: It cannot be opened, or is no store of knowledge.
+        StoreError: It cannot be opened, or is not a knowledge store.
         MissingExtra: The extra ``postgres`` is not installed.
     """
     database = open_database(place, KNOWLEDGE, POSTGRES)

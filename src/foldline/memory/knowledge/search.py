@@ -1,4 +1,4 @@
-"""A query against a namespace: candidates by words and by meaning, ranked by all signs at once."""
+"""Search a namespace: find candidates by words and by meaning, and rank them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from foldline.type_checks import check_fields
 @frozen
 class Passage:
     """
-    A piece of a document that was found.
+    A passage of a document in a search result.
 
-    ``first`` and ``last`` are what its citation counts: lines, or pages of a PDF file. ``score``
-    ranks it inside one answer, and its ``parts`` say what that is made of; ``strength``, 0 to 1,
-    is comparable between answers. ``fresh`` is where in the text what it repeats ends.
+    ``first`` and ``last`` are line numbers, or page numbers of a PDF file. ``score`` ranks it
+    within one result, ``parts`` are the components of the score; ``strength``, 0 to 1, is
+    comparable between searches. ``fresh`` is the offset in the text at which its overlap ends.
     """
 
     document: str
@@ -44,14 +44,14 @@ class Passage:
 
     @property
     def place(self) -> str:
-        """Where in its document it stands: ``lines 3-9``, ``page 2``."""
+        """The location in its document, such as ``lines 3-9`` or ``page 2``."""
         if self.first == self.last:
             return f"{self.unit} {self.first}"
         return f"{self.unit}s {self.first}-{self.last}"
 
     @property
     def source(self) -> str:
-        """The citation: document, place, headings."""
+        """The citation: document, location, headings."""
         under = f" ({' > '.join(self.heading)})" if self.heading else ""
         return f"{self.document}, {self.place}{under}"
 
@@ -77,9 +77,9 @@ class Passage:
 @frozen
 class KnowledgeResult:
     """
-    The answer of a search: passages, the best first, or the news that there is no evidence.
+    The result of a search: passages, the best first, or none if there is no evidence.
 
-    ``strongest`` is the strength of the best that was seen, and ``threshold`` what it takes.
+    ``strongest`` is the strength of the best candidate, ``threshold`` the minimum of a passage.
     """
 
     query: str
@@ -95,17 +95,17 @@ class KnowledgeResult:
 
     @property
     def evidence(self) -> bool:
-        """Whether anything was found that is strong enough."""
+        """Return True if a passage reached the threshold."""
         return bool(self.passages)
 
     @property
     def message(self) -> str:
-        """What was found, in one sentence."""
+        """The result in one sentence."""
         if self.passages:
             count = len(self.passages)
             return f"{count} passage{'' if count == 1 else 's'} found."
         if self.strongest <= 0:
-            return "No evidence: no document has to do with the query."
+            return "No evidence: no document matches the query."
         return (
             f"No evidence: the nearest passage has strength {self.strongest:.2f}, "
             f"and {self.threshold:.2f} is the threshold."
@@ -118,24 +118,24 @@ COLUMNS: Final = (
 )
 
 POSTINGS: Final = 50_000
-"""Postings that are read for one query."""
+"""The maximum number of postings read for one query."""
 
 LONGEST_QUERY: Final = 8_000
-"""Characters of a query that are read."""
+"""The maximum length of a query in characters."""
 
 OTHERS: Final = 100
 """
-A store is taken to be a part of a larger one, with so many chunks more that hold none of its
-words: in a store of three documents a word is not common because two of them have it.
+Smoothing: term rarity is computed as if the store had this many more chunks without its words,
+since in a store of three documents a word is not common because two of them have it.
 """
 
-SPARE: Final = 3
-"""So many times more than asked for are ranked, for some may repeat others."""
+CANDIDATE_FACTOR: Final = 3
+"""The number of ranked candidates per requested passage, since some may be duplicates."""
 
 
 @frozen
 class Namespace:
-    """A namespace as a search needs it: its number and its sums."""
+    """The number and totals of a namespace, as a search needs them."""
 
     id: int
     chunks: int
@@ -161,16 +161,16 @@ def search_namespace(
     vector: Sequence[float] | None = None,
 ) -> KnowledgeResult:
     """
-    Find the passages that a query means.
+    Find the passages relevant to a query.
 
     Args:
         store: The store.
-        connection: What it holds at one moment.
+        connection: A read transaction of the store.
         space: The namespace.
         query: A question or words.
-        limit: The most that are returned.
-        threshold: The strength that it takes, 0 to 1.
-        vector: The meaning of the query; None goes by words alone.
+        limit: The maximum number of passages.
+        threshold: The minimum strength, 0 to 1.
+        vector: The vector of the query; None searches by words alone.
     """
     query_text = query[:LONGEST_QUERY]
     cut = terms(query_text)
@@ -191,7 +191,7 @@ def search_namespace(
         space.terms / max(space.chunks, 1),
     )
     index = Index(_documents(connection, numbers, frozenset(cut), vectors), statistics=statistics)
-    hits = index.search(query_text, SPARE * limit, vector=vector if vectors else None)
+    hits = index.search(query_text, CANDIDATE_FACTOR * limit, vector=vector if vectors else None)
     strong = [hit for hit in hits if hit.strength >= threshold]
     strongest = max((hit.strength for hit in hits), default=0.0)
     return KnowledgeResult(query, _passages(connection, strong, limit), threshold, strongest)
@@ -211,7 +211,7 @@ def _documents(
         Document(
             str(id), "", terms=expand_terms(held, query_terms, length), vector=vectors.get(id)
         )
-        for id, length, held in rows  # noqa: A001  # as the column is called
+        for id, length, held in rows  # noqa: A001  # the name of the column
     ]
 
 

@@ -1,10 +1,10 @@
 """
-What chunks are searched by: their terms, and their vectors.
+Search indexes of chunks, by their terms and by their vectors.
 
-Beside a SQLite file the signs of all vectors are kept in memory, 48 bytes for 384 numbers, and
-compared with those of the query; the exact vectors of the nearest are then read from the file.
-Measured before: 27 ms for a million vectors, and 99.3 % (at 100,000) to 91 % (at a million) of the
-exact ten nearest. In PostgreSQL terms are rows, and pgvector compares vectors.
+With SQLite, the signs of all vectors are kept in memory, 48 bytes for 384 dimensions, and compared
+with those of the query; the exact vectors of the nearest are then read from the file. Measured:
+27 ms for a million vectors, with a recall of the ten nearest of 99.3 % (at 100,000) to 91 % (at a
+million). In PostgreSQL terms are rows, and pgvector compares vectors.
 """
 
 from __future__ import annotations
@@ -24,48 +24,48 @@ from foldline.retrieval.embedding import arrays, unpack
 from foldline.sql import Connection
 
 Vectors: TypeAlias = Mapping[int, bytes]
-"""Vectors by the numbers of their chunks, as `pack` writes them."""
+"""Vectors by chunk number, as written by `pack`."""
 
 BITS: Final = 40
-"""A namespace has numbers for so many chunks, as a power of two."""
+"""The number of chunk numbers per namespace, as a power of two."""
 
 POOL: Final = 200
-"""Chunks that are looked at closely for their words."""
+"""The number of candidates by words that are scored."""
 
 MOST_COUNTED: Final = 2_500_000
-"""Chunks up to which those are counted that hold a term."""
+"""The limit up to which the chunks with a term are counted."""
 
 COMMON: Final = 1_000
-"""Chunks from which on it is remembered that a term is in so many; fewer are quickly counted."""
+"""The number of chunks from which the count of a term is cached; fewer are quickly counted."""
 
 MOST_KNOWN: Final = 100_000
-"""Terms that are remembered, as long as the store has not changed by a twentieth."""
+"""The maximum number of cached terms; the cache is cleared when the store changes by 5 %."""
 
 LOOKED_AT: Final = 800
-"""Vectors that are compared exactly: those whose signs are nearest."""
+"""The number of vectors compared exactly: those with the nearest signs."""
 
 NEAREST: Final = 100
-"""Chunks that are looked at closely for their meaning."""
+"""The number of candidates by meaning that are scored."""
 
 SLICE: Final = 65_536
-"""Vectors whose signs are compared at once; it bounds the memory that this takes."""
+"""The number of vectors whose signs are compared at once, to bound memory."""
 
 STALE: Final = 0.05
-"""The share of removed chunks from which on the signs are read again."""
+"""The share of removed chunks from which the signs are read again."""
 
 
 def span(namespace: int) -> tuple[int, int]:
-    """Return the first and the last number that a chunk of a namespace can have."""
+    """Return the first and the last possible chunk number of a namespace."""
     return namespace << BITS, ((namespace + 1) << BITS) - 1
 
 
 @dataclass(slots=True)
 class Signs:
     """
-    The signs of the vectors of one namespace, as far as they were read.
+    The signs of the vectors of one namespace that were read so far.
 
-    ``removed`` is how many chunks were ever removed from it by then, ``last`` the last one's
-    number, ``size`` how many there are in the slices ``numbers`` and ``bits``.
+    ``removed`` is the number of chunks ever removed from it at that time, ``last`` the number of
+    the last chunk, ``size`` the total length of the slices ``numbers`` and ``bits``.
     """
 
     removed: int = 0
@@ -80,23 +80,23 @@ class SqliteIndex:
     The full-text table ``found`` and the table ``signs`` of a SQLite file.
 
     Args:
-        embedder: The name of the embedder that made what is compared; empty for none.
+        embedder: The name of the embedder whose vectors are compared; empty for none.
     """
 
     def __init__(self, embedder: str) -> None:
         self._embedder = embedder
         self._signs = defaultdict[int, Signs](Signs)
-        # In how many chunks common terms are, by namespace, and how many chunks there were then.
+        # By namespace, the chunk counts of common terms, and the number of chunks at that time.
         self._known = defaultdict[int, dict[str, int]](dict)
         self._chunks = dict[int, int]()
 
     def prepare(self, connection: Connection) -> None:
-        """Prepare a transaction that searches; here nothing is to be done."""
+        """Prepare a transaction for searching; does nothing here."""
 
     def count(
         self, connection: Connection, space: int, entries: Sequence[str], whole: int
     ) -> Mapping[str, int]:
-        """Return in how many chunks of a namespace each entry is."""
+        """Return the number of chunks of a namespace with each entry."""
         common, before = self._known[space], self._chunks.get(space, 0)
         if abs(whole - before) * 20 > before or len(common) > MOST_KNOWN:
             common.clear()
@@ -111,7 +111,7 @@ class SqliteIndex:
     def best(
         self, connection: Connection, space: int, readings: Sequence[PostingRead]
     ) -> dict[int, float]:
-        """Return the chunks that score most."""
+        """Return the chunks with the highest scores."""
         scores = dict[int, float]()
         for one in readings:
             for number in _postings(connection, space, one.entry, one.most):
@@ -126,11 +126,11 @@ class SqliteIndex:
         )
 
     def drop_terms(self, connection: Connection, document: int) -> None:
-        """Remove the terms of a document, whose chunks are still there."""
+        """Remove the terms of a document before its chunks are removed."""
         connection.execute(f"{_DELETE} WHERE document = ?", (document,))
 
     def clear_terms(self, connection: Connection, space: int) -> None:
-        """Remove all terms of a namespace, whose chunks are still there."""
+        """Remove all terms of a namespace before its chunks are removed."""
         connection.execute(f"{_DELETE} WHERE id BETWEEN ? AND ?", span(space))
 
     def add_vectors(self, connection: Connection, embedder: int, vectors: Vectors) -> None:
@@ -152,13 +152,13 @@ class SqliteIndex:
         self, connection: Connection, space: int, removed: int, vector: Sequence[float]
     ) -> dict[int, bytes]:
         """
-        Return the vectors of the chunks of a namespace that are nearest to one.
+        Return the nearest vectors of a namespace.
 
         Args:
-            connection: The store, at one moment.
+            connection: A read transaction of the store.
             space: The namespace.
-            removed: How many chunks were ever removed from it.
-            vector: What to compare them with.
+            removed: The number of chunks ever removed from it.
+            vector: The vector of the query.
         """
         if not self._embedder:
             return {}
@@ -167,23 +167,23 @@ class SqliteIndex:
             return {}
         numpy = arrays()
         query = numpy.asarray(vector, dtype="f4")
-        mine = _signs_of(query).view("u8")
-        if signs.bits[0].shape[1] != len(mine):
+        query_signs = _signs_of(query).view("u8")
+        if signs.bits[0].shape[1] != len(query_signs):
             raise InputError(
-                f"The query has {len(query)} dimensions, and the store was embedded with others",
+                f"The query has {len(query)} dimensions, unlike the vectors of the store",
                 hint="Add the documents again with this embedder.",
             )
-        far = numpy.concatenate([_distances(rows, mine) for rows in signs.bits])
+        distances = numpy.concatenate([_distances(rows, query_signs) for rows in signs.bits])
         numbers = numpy.concatenate(signs.numbers)
-        count = min(LOOKED_AT, len(far))
-        near = numbers[numpy.argpartition(far, count - 1)[:count]]
+        count = min(LOOKED_AT, len(distances))
+        near = numbers[numpy.argpartition(distances, count - 1)[:count]]
         found = read_vectors(connection, [int(number) for number in near])
         exact = {number: float(unpack(data) @ query) for number, data in found.items()}
         best = sorted(exact, key=exact.__getitem__, reverse=True)[:NEAREST]
         return {number: found[number] for number in best}
 
     def _read(self, connection: Connection, space: int, removed: int) -> Signs:
-        """Read the signs that were added since; all of them where many were removed."""
+        """Read the signs added since the last call; all of them if many were removed."""
         first, last = span(space)
         signs = self._signs[space]
         if removed - signs.removed > STALE * signs.size:
@@ -204,7 +204,7 @@ class SqliteIndex:
 
 
 _DELETE: Final = "INSERT INTO found (found, rowid, terms) SELECT 'delete', id, terms FROM chunks"
-"""Removes chunks from the full-text table, which needs to know what they held."""
+"""Removes chunks from the full-text table, which requires their former terms."""
 
 
 def _postings(connection: Connection, space: int, entry: str, most: int) -> Sequence[int]:
@@ -225,15 +225,15 @@ def _count_entry(connection: Connection, space: int, entry: str) -> int:
 
 
 def _signs_of(vector: Any) -> Any:
-    """Return the signs of a vector, eight to a byte, filled up to words of eight bytes."""
+    """Return the signs of a vector, eight per byte, padded to words of eight bytes."""
     numpy = arrays()
     bits = numpy.packbits(vector > 0)
     return numpy.pad(bits, (0, -len(bits) % 8))
 
 
-def _distances(rows: Any, mine: Any) -> Any:
-    """Count in how many signs vectors differ from one."""
-    return arrays().bitwise_count(rows ^ mine).sum(axis=1, dtype="u2")
+def _distances(rows: Any, query_signs: Any) -> Any:
+    """Return the number of signs in which each vector differs from the query."""
+    return arrays().bitwise_count(rows ^ query_signs).sum(axis=1, dtype="u2")
 
 
 # --- in PostgreSQL -----------------------------------------------------------------------------
@@ -257,13 +257,13 @@ class PostgresIndex(TermTable):
     The rows of terms and the table ``near`` of a PostgreSQL database.
 
     Args:
-        vectors: The vectors of an embedder; None where none was given.
+        vectors: The vectors of an embedder; None without one.
     """
 
     vectors: VectorIndex | None = None
 
     def prepare(self, connection: Connection) -> None:
-        """Prepare a transaction that searches."""
+        """Prepare a transaction for searching."""
         apply_search_settings(connection)
 
     def add_terms(self, connection: Connection, document: int) -> None:
@@ -271,7 +271,7 @@ class PostgresIndex(TermTable):
         index_terms(connection, _OF_DOCUMENT, (document,))
 
     def drop_terms(self, connection: Connection, document: int) -> None:
-        """Remove the terms of a document, whose chunks are still there."""
+        """Remove the terms of a document before its chunks are removed."""
         drop_terms(connection, _OF_DOCUMENT, (document,))
 
     def clear_terms(self, connection: Connection, space: int) -> None:
@@ -287,16 +287,16 @@ class PostgresIndex(TermTable):
         )
 
     def drop_vectors(self, connection: Connection, first: int, last: int) -> None:
-        """Remove the vectors of some chunks: they go with those in their table."""
+        """Remove the vectors of some chunks; the foreign key does so already."""
 
     def nearest(
         self,
         connection: Connection,
         space: int,
-        removed: int,  # noqa: ARG002  # nothing is remembered here
+        removed: int,  # noqa: ARG002  # nothing is cached here
         vector: Sequence[float],
     ) -> dict[int, bytes]:
-        """Return the vectors of the chunks of a namespace that are nearest to one."""
+        """Return the nearest vectors of a namespace."""
         if self.vectors is None:
             return {}
         first, last = span(space)

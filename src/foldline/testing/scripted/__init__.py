@@ -1,9 +1,9 @@
 """
-A model provider on this machine, for tests of programs that call models.
+A local model provider, for tests of programs that call models.
 
 It is a real HTTP server that speaks OpenAI chat completions, OpenAI Responses and Anthropic
-Messages, whole and streamed, so that nothing of the program under test is replaced: its SDK, its
-retries and its timeouts run as in production. What the model "says" is a script:
+Messages, whole and streamed, so that nothing in the program under test is mocked: its SDK, its
+retries and its timeouts run as in production. A script provides the answers:
 
 >>> from urllib.request import Request, urlopen
 >>> from foldline.testing import ScriptedServer

@@ -1,4 +1,4 @@
-"""Anthropic Messages, as its server writes them."""
+"""The responses of Anthropic Messages."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class AnthropicWriter(AnswerWriter):
         return {"type": "error", "error": error, "request_id": "req_scripted"}
 
     def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:
-        """Say that a request is too long, and by how much."""
+        """Return the error for a request that is too long, with the sizes."""
         if cap is not None and given <= limit:
             over = f"input length and `max_tokens` exceed context limit: {given} + {cap} > {limit}"
             todo = "decrease input length or `max_tokens` and try again"
@@ -103,7 +103,7 @@ def _blocks(answer: ScriptedAnswer) -> list[dict[str, Any]]:
 
 
 def _stream_block(block: dict[str, Any]) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
-    """Return a block as it begins, and the deltas that fill it."""
+    """Return a block at its start, and the deltas that fill it."""
     if block["type"] == "tool_use":
         texts = pieces(json.dumps(block["input"]))
         deltas = ({"type": "input_json_delta", "partial_json": piece} for piece in texts)

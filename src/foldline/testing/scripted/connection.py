@@ -1,8 +1,8 @@
 """
-One connection of a client: reading requests and sending what they are answered with.
+A client connection: read requests and send responses.
 
-On the standard library's server: responses are cut, stalled and malformed byte by byte here, which
-test servers do not offer.
+Built on the standard library's server: responses can be cut, stalled and malformed at any byte,
+which test servers do not support.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from typing import Any, ClassVar, Final, TypeAlias
 from foldline.testing.scripted.response import Response, frame
 
 LARGEST: Final = 64 * 1024 * 1024
-"""The largest request that is read, in bytes."""
+"""Maximum size of a request, in bytes."""
 
 IDLE: Final = 60.0
-"""After so many seconds without a byte a connection is given up."""
+"""Seconds without a byte after which a connection is closed."""
 
 
 Responder: TypeAlias = Callable[[str, str, dict[str, str], Any], Response]
-"""Takes method, path, headers and body of a request, None if that was no JSON, and answers it."""
+"""Returns the response to method, path, headers and body (None if not JSON) of a request."""
 
 
 class Listener(ThreadingHTTPServer):
-    """Accepts connections, each in a thread of its own, and can end them all."""
+    """Accepts connections, each in its own thread, and can close them all."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -45,46 +45,46 @@ class Listener(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), ScriptedConnection)
 
     def server_bind(self) -> None:
-        """Bind without looking up the name of the host, which may take seconds."""
+        """Bind without a host name lookup, which may take seconds."""
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Enter a connection in the list of those that can be ended."""
+        """Add a connection to the list of open ones."""
         self.open.add(request)
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        """Close a connection that is over."""
+        """Close a finished connection."""
         super().shutdown_request(request)
         self.open.discard(request)
         self.ended.set()
 
     def hang_up(self) -> None:
-        """End every connection, whatever it is doing."""
+        """Close every connection, in any state."""
         self.ended.clear()
         for connection in tuple(self.open):
-            with contextlib.suppress(OSError):  # It is gone already.
+            with contextlib.suppress(OSError):  # It is closed already.
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, _request: Any, _client_address: Any) -> None:
-        """Keep what went wrong; a client that went away is nothing wrong."""
+        """Record an error; a disconnected client is not an error."""
         error = sys.exception()
         if error is not None and not isinstance(error, OSError):
             self.failures.append(error)
 
 
 class ScriptedConnection(BaseHTTPRequestHandler):
-    """A connection; the names of its methods are those that the standard library calls."""
+    """A connection; the standard library defines the names of its methods."""
 
     server: Listener
     protocol_version = "HTTP/1.1"
     timeout: ClassVar[float] = IDLE
     disable_nagle_algorithm = True
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base class's word
-        """Say nothing: requests are recorded."""
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # named by the base class
+        """Log nothing: requests are recorded."""
 
     def do_POST(self) -> None:
         """Answer a request with a body."""
@@ -95,7 +95,7 @@ class ScriptedConnection(BaseHTTPRequestHandler):
             return
         data = self.rfile.read(int(size))
         if len(data) < int(size):
-            self.close_connection = True  # The client went away before it had sent everything.
+            self.close_connection = True  # The client disconnected before it had sent everything.
             return
         try:
             body = json.loads(data)
@@ -108,7 +108,7 @@ class ScriptedConnection(BaseHTTPRequestHandler):
         self._answer(None)
 
     def do_HEAD(self) -> None:
-        """Answer whether something is there, as some clients ask first."""
+        """Answer a HEAD request, which some clients send first."""
         self.send_response(200)
         self.send_header("content-length", "0")
         self.end_headers()
@@ -120,7 +120,7 @@ class ScriptedConnection(BaseHTTPRequestHandler):
         try:
             self._send(response)
         except OSError:
-            self.close_connection = True  # The client went away, or the server is closing.
+            self.close_connection = True  # The client disconnected, or the server is closing.
 
     def _send(self, response: Response) -> None:
         if response.after == 0:
@@ -146,19 +146,19 @@ class ScriptedConnection(BaseHTTPRequestHandler):
             self._end(response)
 
     def _end(self, response: Response) -> None:
-        """Leave a response unfinished: at once, or when the client or the server gives up."""
+        """Leave a response unfinished: at once, or when the client or the server closes."""
         self.close_connection = True
         if response.ending == "stalled":
             self._hold(response.seconds)
 
     def _hold(self, seconds: float | None) -> None:
-        """Wait until the other side closes, the server hangs up, or the time is over."""
+        """Wait until the other side closes, the server hangs up, or the time is up."""
         end = None if seconds is None else time.monotonic() + seconds
         while True:
             left = None if end is None else end - time.monotonic()
             if left is not None and left <= 0:
                 return
             ready, _, _ = select.select([self.connection], [], [], left)
-            # What still arrives is read and thrown away, so that an end is seen behind it.
+            # Further input is read and discarded, to detect the end after it.
             if ready and not self.connection.recv(65_536):
                 return

@@ -1,4 +1,4 @@
-"""OpenAI chat completions and Responses, as their servers write them; errors are written alike."""
+"""The responses of OpenAI chat completions and Responses, which share their errors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from foldline.testing.scripted.steps import (
 from foldline.values.messages import Usage
 
 CREATED: Final = 1_760_000_000
-"""The time of every answer, in seconds since 1970: the same script, the same bytes."""
+"""The time of every answer, in seconds since 1970: equal scripts give equal bytes."""
 
 
 class OpenAIWriter(AnswerWriter):
-    """What both wires of OpenAI share."""
+    """The common part of both OpenAI formats."""
 
     def error(self, refusal: ProviderError) -> dict[str, Any]:
         """Write an error."""
@@ -61,7 +61,7 @@ class OpenAIChatWriter(OpenAIWriter):
         return _head(answer, "chat.completion") | body
 
     def events(self, answer: ScriptedAnswer) -> Iterator[dict[str, Any]]:
-        """Write an answer as chunks; the usage only if it was asked for."""
+        """Write an answer as chunks; the usage only if requested."""
         head = _head(answer, "chat.completion.chunk")
         if answer.counted:
             head["usage"] = None
@@ -73,7 +73,7 @@ class OpenAIChatWriter(OpenAIWriter):
             yield head | {"choices": [], "usage": _usage(answer.usage)}
 
     def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:
-        """Say that a request is too long, and by how much."""
+        """Return the error for a request that is too long, with the sizes."""
         counted = f"your messages resulted in {given} tokens"
         if cap is not None and given <= limit:
             parts = f"{given} in the messages, {cap} in the completion"
@@ -136,7 +136,7 @@ CALLS: Final = {
     "function_call": ("arguments", "response.function_call_arguments"),
     "custom_tool_call": ("input", "response.custom_tool_call_input"),
 }
-"""What a call is made with, and how the events begin that bring it, by the kind of call."""
+"""The argument field of a call, and the prefix of its events, by kind of call."""
 
 
 class OpenAIResponsesWriter(OpenAIWriter):
@@ -162,7 +162,7 @@ class OpenAIResponsesWriter(OpenAIWriter):
             yield event | {"sequence_number": number}
 
     def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:  # noqa: ARG002
-        """Say that a request is too long; this wire names no numbers."""
+        """Return the error for a request that is too long; this format names no sizes."""
         why = "Your input exceeds the context window of this model."
         text = f"{why} Please adjust your input and try again."
         return ProviderError(400, text, "context_length_exceeded", "input")
@@ -239,7 +239,7 @@ def _events(answer: ScriptedAnswer, whole: dict[str, Any]) -> Iterator[dict[str,
 
 
 def _start_item(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item as it is before anything of it was sent."""
+    """Return an item at the start of its stream, without content."""
     if item["type"] == "reasoning":
         return item | {"summary": []}
     key, _ = CALLS.get(item["type"], ("content", ""))

@@ -1,4 +1,4 @@
-"""A request as a scripted server received it, and its tokens as the provider would count them."""
+"""A request as received by a scripted server, with its tokens as counted by the provider."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from foldline.values.tokens import TokenCounter
 from foldline.values.transcript import Transcript
 
 SECRET_WORDS: Final = ("auth", "key", "token", "secret", "cookie", "session")
-"""A header whose name holds one of these is recorded without its value."""
+"""A header whose name contains one of these is recorded without its value."""
 
 
 @frozen
 class ReceivedRequest:
     """
-    One request.
+    A received request.
 
     Args:
-        number: Its place in the order of arrival, from 0.
-        method: Such as "POST".
-        path: Without the query, which may hold a key.
+        number: Its position in the order of arrival, from 0.
+        method: The method, such as "POST".
+        path: The path, without the query, which may hold a key.
         format: The wire format: "openai-chat", "openai-responses", "anthropic"; "" for another
             path.
-        headers: With small letters in their names; those that may hold a secret say "(hidden)".
-        body: The parsed JSON, None when there was none or it could not be read.
-        time: Seconds since 1970.
-        usage: What was given, as the server counts it, in tokens; what the request before began
-            with is ``cache_read``.
-        violations: What the provider would not have accepted.
+        headers: Headers by lower-case name; those that may hold a secret are "(hidden)".
+        body: The parsed JSON, None if it was missing or malformed.
+        time: The time of arrival, in seconds since 1970.
+        usage: The input, as the server counts it, in tokens; the prefix shared with the request
+            before is ``cache_read``.
+        violations: The rules of the provider that it breaks.
     """
 
     number: int
@@ -53,34 +53,34 @@ class ReceivedRequest:
 
     @property
     def tokens(self) -> int:
-        """What was given, cached or not: system prompt, tools and messages, in tokens."""
+        """The input, cached or not: system prompt, tools and messages, in tokens."""
         return self.usage.total
 
     @property
     def model(self) -> str:
-        """The name of the model that was asked for, "" when there was none."""
+        """The name of the requested model, "" if there is none."""
         return str(self._field("model") or "")
 
     @property
     def is_streaming(self) -> bool:
-        """Whether a stream was asked for."""
+        """Whether a stream was requested."""
         return self._field("stream") is True
 
     @property
     def wants_usage(self) -> bool:
-        """Whether a stream of chat completions is to end with its usage."""
+        """Whether a stream of chat completions should end with its usage."""
         options = self._field("stream_options")
         return isinstance(options, dict) and options.get("include_usage") is True
 
     @property
     def messages(self) -> list[Any]:
-        """The messages, or items, as they came."""
+        """The messages, or items, as received."""
         given = self._field("input" if self.format == "openai-responses" else "messages")
         return given if isinstance(given, list) else []
 
     @cached_property
     def transcript(self) -> Transcript:
-        """The decoded request; without messages when it cannot be decoded."""
+        """The decoded request; without messages if it cannot be decoded."""
         try:
             return dialect(self.format).decode(self.body)
         except (FoldlineError, RecursionError):
@@ -88,14 +88,14 @@ class ReceivedRequest:
 
     @property
     def text(self) -> str:
-        """Every text that the model reads, the system prompt first, one after the other."""
+        """All texts that the model reads, joined, the system prompt first."""
         read = self.transcript
         texts = [text for message in read.messages for text in visible_texts(message)]
         return "\n".join([read.system, *texts] if read.system else texts)
 
     @property
     def last(self) -> str:
-        """Every text of the last message."""
+        """All texts of the last message."""
         messages = self.transcript.messages
         return "\n".join(visible_texts(messages[-1])) if messages else ""
 
@@ -104,7 +104,7 @@ class ReceivedRequest:
 
 
 def redact_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return headers without what may be a secret."""
+    """Return headers with likely secrets hidden."""
     out = {name.lower(): value for name, value in headers.items()}
     secret = [name for name in out if any(word in name for word in SECRET_WORDS)]
     return out | dict.fromkeys(secret, "(hidden)")
@@ -112,7 +112,7 @@ def redact_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 class TokenMeter:
     """
-    Counts tokens, and remembers the last request as a prompt cache would.
+    Counts tokens, and models a prompt cache that holds the last request.
 
     Args:
         counter: Counts messages.
@@ -129,10 +129,11 @@ class TokenMeter:
 
         Args:
             transcript: The request.
-            marked: Whether it may be cached at all; Anthropic wants a ``cache_control`` for that.
+            marked: Whether it may be cached at all; Anthropic requires a ``cache_control`` for
+                that.
 
         Returns:
-            What was given; ``cache_read`` is what the last request began with in the same way.
+            The usage; ``cache_read`` is the prefix shared with the last request.
         """
         pieces = list(self._pieces(transcript))
         with self._lock:

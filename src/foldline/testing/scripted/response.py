@@ -1,4 +1,4 @@
-"""From a step to the bytes of its response, and what happens to the connection then."""
+"""Turn a step into the bytes of its response, and the fate of the connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JSON: Final = "application/json"
 STREAM: Final = "text/event-stream; charset=utf-8"
 
 LONGEST: Final = 1_000_000
-"""The most tokens that a `Novel` has."""
+"""Maximum tokens of a `Novel`."""
 
 _SENTENCE: Final = "And then the lighthouse keeper wrote down the weather of another day. "
 
@@ -23,11 +23,11 @@ _SENTENCE: Final = "And then the lighthouse keeper wrote down the weather of ano
 @frozen
 class Response:
     """
-    What is sent.
+    A response.
 
-    ``chunks`` are sent one by one in a stream, else as one body. When ``after`` is a number, only
-    so many bytes of the body are sent before the connection ends as ``ending`` says; 0 means not
-    even a status line. A stalled one is held for ``seconds``.
+    ``chunks`` are sent one by one in a stream, otherwise as one body. If ``after`` is a number,
+    only that many bytes of the body are sent before the connection ends as in ``ending``; 0 means
+    not even a status line. A stalled connection is held for ``seconds``.
     """
 
     status: int
@@ -46,7 +46,7 @@ class Response:
 
 @frozen
 class StepPlayer:
-    """Plays a step: it has the writer, the request, and what the server knows."""
+    """Plays a step, with the writer, the request, and the state of the server."""
 
     writer: steps.AnswerWriter
     request: ReceivedRequest
@@ -58,7 +58,7 @@ class StepPlayer:
         Return the response of a step.
 
         Raises:
-            TypeError: It is no step.
+            TypeError: It is not a step.
         """
         answer = self._answer(step)
         if answer is not None:
@@ -78,10 +78,10 @@ class StepPlayer:
                 return Response(status, (body,), kind)
             case steps.Status() | steps.RateLimit() | steps.Overflow():
                 return self._failure(step)
-        raise TypeError(f"{type(step).__name__} is no step of a script")
+        raise TypeError(f"{type(step).__name__} is not a step of a script")
 
     def _answer(self, step: steps.Step | str) -> steps.Answer | None:
-        """Return the ordinary answer that a step stands for, None where it is none."""
+        """Return the ordinary answer of a step; None if it has none."""
         match step:
             case str():
                 return steps.Answer(step)
@@ -123,21 +123,21 @@ class StepPlayer:
     def reject(
         self, refusal: steps.ProviderError, *, again: bool | None = None, wait: float | None = None
     ) -> Response:
-        """Return an error, in the provider's own words."""
+        """Return an error with the provider's wording."""
         headers = {} if again is None else {"x-should-retry": str(again).lower()}
         if wait is not None:
             headers |= {"retry-after": f"{wait:g}", "retry-after-ms": f"{wait * 1000:g}"}
         return Response(refusal.status, (_json(self.writer.error(refusal)),), headers=headers)
 
     def respond(self, answer: steps.ScriptedAnswer) -> Response:
-        """Return an answer, whole or as a stream as the request has it."""
+        """Return an answer, whole or streamed, as requested."""
         if not self.request.is_streaming:
             return Response(200, (_json(self.writer.body(answer)),))
         events = tuple(map(_event, self.writer.events(answer)))
         return Response(200, (*events, self.writer.end) if self.writer.end else events, STREAM)
 
     def complete(self, answer: steps.Answer) -> steps.ScriptedAnswer:
-        """Complete an answer with what only the server knows."""
+        """Complete an answer with the server's data."""
         output = self.meter.count_answer(answer.text, answer.calls)
         usage = answer.usage or replace(self.request.usage, output=output)
         stop: Stop = answer.stop or ("tools" if answer.calls else "end")
@@ -146,8 +146,8 @@ class StepPlayer:
         return steps.ScriptedAnswer(number, model, *content, counted=counted)
 
     def _novel(self, tokens: int) -> str:
-        """Write a text of about so many tokens."""
-        # The count of one sentence alone is rounded, and a novel has hundreds.
+        """Write a text of about ``tokens`` tokens."""
+        # The count of a single sentence is rounded, and a novel has hundreds.
         hundred = max(1, self.meter.counter.text(_SENTENCE * 100))
         return _SENTENCE * (1 - (-100 * min(tokens, LONGEST) // hundred))
 
@@ -174,7 +174,7 @@ def _event(event: dict[str, Any]) -> bytes:
 
 
 def frame(response: Response) -> Iterator[bytes]:
-    """Yield the body as it goes over the connection: chunk by chunk in a stream, else at once."""
+    """Yield the body as sent over the connection: chunk by chunk in a stream, else at once."""
     if not response.is_stream:
         yield b"".join(response.chunks)
         return

@@ -1,4 +1,4 @@
-"""The server: it takes requests, keeps a record of them, and plays its script."""
+"""The server: it accepts requests, records them, and plays its script."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ WIRES: Final[dict[str, AnswerWriter]] = {
     "/messages": AnthropicWriter(),
     "/messages/count_tokens": TokenCountWriter(),
 }
-"""What is spoken at a path, by how the path ends."""
+"""The API of a path, by its suffix."""
 
 MID_SYSTEM: Final = "mid-conversation-system"
-"""Begins the beta of Anthropic that allows system messages among the others."""
+"""Prefix of the Anthropic beta that allows system messages among the others."""
 
 CLOSING_SECONDS: Final = 2.0
-"""How long closing waits for the threads of the connections; a script that blocks is left."""
+"""Seconds that closing waits for connection threads; a blocking script is abandoned."""
 
 
 class ScriptedServer:
     """
-    A model provider on this machine that says what a script says.
+    A local model provider that answers from a script.
 
     Args:
-        script: Steps, one a request in the order in which they arrive (a string is an `Answer`),
-            or a function of the `ReceivedRequest` that returns a step; it may be called by several
+        script: Steps, one per request in order of arrival (a string is an `Answer`),
+            or a function from a `ReceivedRequest` to a step; it may be called by several
             threads at once, and may block.
         default: The step for requests after the last one of the script; without one they get
-            status 500, and the message says that the script is over.
-        window: The model's real window in tokens: a request that is larger with its cap of output
-            is rejected as the provider would, and takes no step. None for no limit.
+            status 500 and an error that the script is over.
+        window: The model's real window in tokens: a request that exceeds it with its output cap
+            is rejected as by the provider, and takes no step. None for no limit.
         strict: Whether requests that break the provider's rules are rejected with status 400,
-            without taking a step; they are recorded in ``violations`` in any case.
-        counter: What counts a text; default an estimate.
+            without taking a step; they are always recorded in ``violations``.
+        counter: Counts texts; default: an estimate.
     """
 
     def __init__(
@@ -75,44 +75,44 @@ class ScriptedServer:
         self._thread = threading.Thread(target=serve, name="foldline-scripted-server", daemon=True)
         self._thread.start()
 
-    # --- what a test asks ------------------------------------------------------------------
+    # --- for tests -------------------------------------------------------------------------
 
     @property
     def url(self) -> str:
-        """Where it listens, as the SDK of Anthropic takes it: ``http://127.0.0.1:PORT``."""
+        """Its address for the Anthropic SDK: ``http://127.0.0.1:PORT``."""
         return f"http://127.0.0.1:{self._listener.server_port}"
 
     @property
     def openai_url(self) -> str:
-        """The same as the SDK of OpenAI takes it, with ``/v1``."""
+        """Its address for the OpenAI SDK, with ``/v1``."""
         return f"{self.url}/v1"
 
     @property
     def requests(self) -> tuple[ReceivedRequest, ...]:
-        """Every request so far, in the order of arrival."""
+        """All requests so far, in order of arrival."""
         with self._changed:
             return tuple(self._requests)
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """Every rule that a request broke."""
+        """All rules that requests broke."""
         return tuple(found for request in self.requests for found in request.violations)
 
     @property
     def errors(self) -> tuple[BaseException, ...]:
-        """What the script's own function raised, and what went wrong in the server."""
+        """Errors of the script function and of the server."""
         with self._changed:
             return (*self._errors, *self._listener.failures)
 
     def wait(self, requests: int, seconds: float = 10.0) -> bool:
-        """Wait until so many requests have arrived; False if they have not within ``seconds``."""
+        """Wait for a number of requests; return False if they do not arrive within ``seconds``."""
         with self._changed:
             return self._changed.wait_for(lambda: len(self._requests) >= requests, seconds)
 
-    # --- what the connections ask ----------------------------------------------------------
+    # --- for connections -------------------------------------------------------------------
 
     def respond(self, method: str, path: str, headers: dict[str, str], body: Any) -> Response:
-        """Record a request and return its response; called by the threads of the connections."""
+        """Record a request and return its response; called by connection threads."""
         ending = next((end for end in WIRES if path.endswith(end)), "")
         wire = WIRES.get(ending) if method == "POST" else None
         request = self._record(method, path, headers, body, wire)
@@ -129,7 +129,7 @@ class ScriptedServer:
             return Response(200, (b'{"input_tokens": %d}' % request.tokens,))
         try:
             return player.play(self._choose(request))
-        except Exception as error:  # noqa: BLE001  # a script is foreign code
+        except Exception as error:  # noqa: BLE001  # a script is user code
             with self._changed:
                 self._errors.append(error)
             text = f"The script failed: {type(error).__name__}: {error}"
@@ -151,17 +151,17 @@ class ScriptedServer:
         return request
 
     def _usage(self, request: ReceivedRequest) -> Usage:
-        """Count a request; Anthropic caches only what is marked, and says what was written."""
+        """Count a request; Anthropic caches only marked prefixes, and reports cache writes."""
         automatic = request.format != "anthropic"
         try:
             marked = automatic or "cache_control" in repr(request.body)
             usage = self._meter.count_request(request.transcript, marked=marked)
-        except RecursionError:  # Tool schemas nested so deeply that they cannot be written.
+        except RecursionError:  # Tool schemas too deeply nested to write.
             return Usage()
         return Usage(0, 0, usage.cache_read, usage.input) if marked and not automatic else usage
 
     def _refusal(self, player: StepPlayer) -> ProviderError | None:
-        """Return why the provider would reject a request whatever the script says."""
+        """Return why the provider would reject a request, regardless of the script."""
         request = player.request
         if request.violations and self.strict:
             return ProviderError(400, "; ".join(map(str, request.violations[:5])))
@@ -173,7 +173,7 @@ class ScriptedServer:
     # --- the end ---------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Stop listening and end every connection; closing twice is allowed, and never hangs."""
+        """Stop listening and end every connection; may be called twice, and never hangs."""
         self._listener.shutdown()
         self._listener.server_close()
         end = time.monotonic() + CLOSING_SECONDS
@@ -190,7 +190,7 @@ class ScriptedServer:
 
 
 class _StepList:
-    """A list of steps, one a request."""
+    """A list of steps, one per request."""
 
     def __init__(self, steps: Iterable[Step | str], default: Step | str | None) -> None:
         self._lock = threading.Lock()
@@ -211,12 +211,12 @@ class _StepList:
 
 def _violations(wire: AnswerWriter, body: Any, *, mid_system: bool) -> Iterator[Violation]:
     """
-    Check a request: that it is an object, has what it must have, and its messages.
+    Check a request: that it is an object, its required fields, and its messages.
 
     Args:
-        wire: How it is written.
-        body: What came.
-        mid_system: Whether messages of the role "system" may stand behind the first one.
+        wire: Its wire format.
+        body: The received body.
+        mid_system: Whether messages of the role "system" may follow the first one.
     """
     if not isinstance(body, dict):
         yield Violation(0, "", "type", "the request is not a JSON object")

@@ -1,4 +1,4 @@
-"""The steps of a script, and an answer before it is written in the words of a provider."""
+"""The steps of a script, and an answer before it is written in a provider's format."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from foldline.frozen import field, frozen
 from foldline.values.messages import Usage
 
 Blank: TypeAlias = Literal["empty", "null", "blank", "missing", "none"]
-"""How an answer can say nothing: "", null, white space, no field for it, no place for a field."""
+"""Forms of an empty answer: "", null, white space, no field, no parent of the field."""
 
 
 class Step:
-    """One step of a script."""
+    """A step of a script."""
 
     __slots__ = ()
 
@@ -29,10 +29,10 @@ class CallTool(Step):
     """
     A tool call, alone as a step or in the ``calls`` of an `Answer`.
 
-    ``arguments`` is an object, or a text that is sent as it is, for arguments that are no JSON
-    (Anthropic has no such thing: there it becomes ``{"input": text}``). Without an ``id`` the
-    server makes one that is unique. ``custom`` calls a tool of OpenAI Responses whose input is
-    free text, in the ``namespace`` that it was declared in.
+    ``arguments`` is an object, or a text that is sent unchanged, for arguments that are not JSON
+    (impossible with Anthropic, where it becomes ``{"input": text}``). Without an ``id`` the
+    server makes a unique one. ``custom`` calls a tool of OpenAI Responses whose input is
+    free text, in the ``namespace`` of its declaration.
     """
 
     name: str
@@ -55,11 +55,11 @@ class CallTool(Step):
 @frozen
 class Answer(Step):
     """
-    An ordinary answer; a plain string in a script is one.
+    An ordinary answer; a plain string in a script is one, too.
 
     ``stop`` is why the model stopped, None for "tools" with calls and "end" without. ``usage`` is
-    what is reported, None for what the server counts. ``thinking`` is reasoning that comes before
-    the text, signed where the provider signs it.
+    the reported usage, None for the server's count. ``thinking`` is reasoning before the text,
+    signed if the provider signs it.
     """
 
     text: str = ""
@@ -71,14 +71,14 @@ class Answer(Step):
 
 @frozen
 class Echo(Step):
-    """An answer that repeats the last message of the request behind ``prefix``."""
+    """An answer that repeats the last message of the request after ``prefix``."""
 
     prefix: str = ""
 
 
 @frozen
 class Novel(Step):
-    """An answer of about so many tokens, however few were asked for."""
+    """An answer of about ``tokens`` tokens, regardless of the requested maximum."""
 
     tokens: int
     stop: Stop | None = None
@@ -86,33 +86,33 @@ class Novel(Step):
 
 @frozen
 class Capped(Step):
-    """An answer that reached the cap of the output in the middle of a word."""
+    """An answer that reached the output cap in the middle of a word."""
 
     text: str = "This answer was cut off in the mid"
 
 
 @frozen
 class Refuse(Step):
-    """The model declines, each provider in its own field."""
+    """A refusal of the model, in the field of each provider."""
 
     text: str = "I can't help with that."
 
 
 @frozen
 class Nothing(Step):
-    """Status 200 and an answer that says nothing."""
+    """Status 200 and an empty answer."""
 
     kind: Blank = "empty"
 
 
 @frozen
 class Malformed(Step):
-    """Status 200 and JSON that breaks off in the middle, in a stream in the middle of an event."""
+    """Status 200 and JSON truncated in the middle; in a stream, in the middle of an event."""
 
 
 @frozen
 class CutOff(Step):
-    """The connection is closed after so many bytes of an answer; 0: before the status line."""
+    """A connection closed after ``after`` bytes of an answer; 0: before the status line."""
 
     after: int = 0
     answer: Answer = field(default_factory=lambda: Answer("A long story. " * 500))
@@ -121,9 +121,9 @@ class CutOff(Step):
 @frozen
 class Stall(Step):
     """
-    Nothing more comes after so many bytes of an answer; 0: not even the status line.
+    A response that stalls after ``after`` bytes of an answer; 0: before the status line.
 
-    The connection stays open for ``seconds``, or until the client goes away or the server closes.
+    The connection stays open for ``seconds``, or until the client or the server closes it.
     """
 
     seconds: float | None = None
@@ -134,7 +134,7 @@ class Stall(Step):
 @frozen
 class Status(Step):
     """
-    An error status in the provider's own words; ``retry_after`` is in seconds.
+    An error status with the provider's wording; ``retry_after`` is in seconds.
 
     ``code`` is the provider's own code or type of error. ``again`` is the header by which the
     SDKs of OpenAI and Anthropic decide whether to retry; None leaves that to them.
@@ -149,7 +149,7 @@ class Status(Step):
 
 @frozen
 class RateLimit(Step):
-    """Status 429 in words that look like those of an overflow: "Request too large … tokens"."""
+    """Status 429 with a message that resembles an overflow: "Request too large … tokens"."""
 
     limit: int = 30_000
     requested: int = 35_210
@@ -160,9 +160,9 @@ class RateLimit(Step):
 @frozen
 class Overflow(Step):
     """
-    The request is too long, in the provider's own words and status.
+    An overflow error with the provider's wording and status.
 
-    ``limit`` and ``requested`` are in tokens; None stands for the server's window and its count.
+    ``limit`` and ``requested`` are in tokens; None means the server's window and its count.
     """
 
     limit: int | None = None
@@ -171,7 +171,7 @@ class Overflow(Step):
 
 @frozen
 class Raw(Step):
-    """Any response, byte for byte: what a gateway or a proxy in between may send."""
+    """Any response, byte for byte, such as that of a gateway or a proxy in between."""
 
     body: bytes
     status: int = 200
@@ -179,16 +179,16 @@ class Raw(Step):
 
 
 PIECES: Final = 48
-"""Into how many deltas a text is cut at most."""
+"""Maximum number of deltas of a text."""
 
 
 @frozen
 class ScriptedAnswer:
     """
-    An answer, the same for every wire.
+    An answer, independent of the wire format.
 
-    ``number`` makes its ids unique; ``blank`` says in which way it says nothing, None when it says
-    something. ``counted`` tells whether a stream of chat completions ends with its usage.
+    ``number`` makes its ids unique; ``blank`` is the form of an empty answer, None if it is not
+    empty. ``counted`` is whether a stream of chat completions ends with its usage.
     """
 
     number: int
@@ -202,18 +202,18 @@ class ScriptedAnswer:
     counted: bool = False
 
     def id(self, prefix: str, position: int = 0) -> str:
-        """Return an id that no other thing of this server has."""
+        """Return an id that is unique in this server."""
         return f"{prefix}{self.number:06d}{position:04d}"
 
     @property
     def silent(self) -> str | None:
-        """What stands for the text of an answer that says nothing."""
+        """The text of an empty answer."""
         return {"null": None, "blank": " \n"}.get(self.blank or "", "")
 
 
 @frozen
 class ProviderError:
-    """An error before it is written; ``param`` is the field of the request that is meant."""
+    """An error before it is written; ``param`` is the field of the request that it concerns."""
 
     status: int
     message: str
@@ -235,10 +235,10 @@ def usual_error(provider: str, status: int) -> dict[str, str]:
 
 class AnswerWriter(ABC):
     """
-    How one provider writes answers and errors.
+    Writes the answers and errors of one provider.
 
     ``dialect`` is the name of its wire format, ``required`` the fields that a request must have,
-    ``caps`` those that may say how much the model writes at most, ``end`` what ends a stream.
+    ``caps`` those that may limit the output, ``end`` the last line of a stream.
     """
 
     dialect: ClassVar[str]
@@ -247,7 +247,7 @@ class AnswerWriter(ABC):
     end: ClassVar[bytes] = b""
 
     def cap(self, body: dict[str, Any]) -> int | None:
-        """Return the most that a request lets the model write, in tokens."""
+        """Return the output limit of a request, in tokens."""
         return next(filter(None, (_number(body.get(name)) for name in self.caps)), None)
 
     @abstractmethod
@@ -264,16 +264,16 @@ class AnswerWriter(ABC):
 
     @abstractmethod
     def overflow(self, limit: int, given: int, cap: int | None) -> ProviderError:
-        """Say that a request of ``given`` tokens, with its ``cap``, is longer than ``limit``."""
+        """Return the error for ``given`` tokens, with the output cap, over ``limit``."""
 
 
 def pieces(text: str) -> Iterator[str]:
-    """Cut a text into deltas; an empty text has none."""
+    """Split a text into deltas; an empty text has none."""
     size = max(12, -(-len(text) // PIECES))
     for start in range(0, len(text), size):
         yield text[start : start + size]
 
 
 def _number(value: Any) -> int | None:
-    """Return a whole number above 0, None for anything else."""
+    """Return a positive integer, None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

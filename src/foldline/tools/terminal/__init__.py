@@ -1,5 +1,5 @@
 """
-A terminal that an agent may be trusted with: read-only, confined, bounded.
+A safe terminal for agents: read-only, sandboxed, with limits.
 
     terminal = Terminal.open("project")
     terminal.run("git log --oneline | head -n 5").stdout

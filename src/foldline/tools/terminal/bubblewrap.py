@@ -1,8 +1,8 @@
 """
-Bubblewrap: an empty root with the system's programs and the workspace in it, and nothing else.
+Bubblewrap: a root with nothing but the system's programs and the workspace.
 
-No processes, no network, no environment and no home of anybody are to be seen; there is no
-``/proc``. The workspace is bound at its own place, so that absolute paths keep their meaning.
+No processes, network, environment or home directories are visible; there is no ``/proc``. The
+workspace is bound at its own path, so that absolute paths stay valid.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from foldline.tools.terminal.seccomp import compile_filter, machine
 SPACES: Final = tuple(CONFINED["bubblewrap"]["spaces"].split())
 
 TEMPORARY: Final = 64 << 20
-"""Room for what sort writes meanwhile, in bytes of memory."""
+"""The size of the temporary file system in bytes of memory, such as for sort."""
 
 PROTECTED: Final = ("config", "hooks", "config.worktree", "modules", "info")
-"""What stays read-only in ``.git`` even where git may write: from there it would run things."""
+"""Paths in ``.git`` that stay read-only even if git may write: git runs programs from them."""
 
 
 @frozen
 class Bubblewrap:
     """
-    The arguments of bubblewrap.
+    Builds the arguments of bubblewrap.
 
     Args:
         program: The path of ``bwrap``.
-        optional: Long options that this version knows.
-        spaces: What is not shared with the host.
+        optional: Optional long options that this version supports.
+        spaces: The options that unshare namespaces.
     """
 
     name: ClassVar[str] = "bubblewrap"
@@ -59,14 +59,14 @@ class Bubblewrap:
 
     @classmethod
     def detect(cls) -> Bubblewrap | None:
-        """Return it as it is installed here, None when it is not."""
+        """Return the installed bubblewrap, None if there is none."""
         program = find_binary("bwrap")
         return None if program is None else cls(program, _read_options(program))
 
     def order(
         self, stages: Sequence[PipelineStage], place: WorkingDirectory, limits: TerminalLimits
     ) -> dict[str, Any]:
-        """Return the order for the launcher; every stage has a sandbox of its own."""
+        """Return the order for the launcher; every stage has its own sandbox."""
         written = []
         for stage in stages:
             filtered = compile_filter(stage.profile, mounted=True) if machine() else b""
@@ -99,7 +99,7 @@ class Bubblewrap:
         return [*words, "--seccomp", str(FILTER)] if filtered else words
 
     def _workspace(self, path: str, profile: Profile) -> list[str]:
-        """Bind the workspace; nothing in it is ever made as a place to mount on."""
+        """Bind the workspace; no mount points are created in it."""
         if not profile.writes:
             return ["--ro-bind", path, path]
         words = ["--bind", path, path]
@@ -117,9 +117,9 @@ class Bubblewrap:
 
 @cache
 def _read_options(program: str) -> frozenset[str]:
-    """Return the optional options that a bubblewrap knows; older ones lack some."""
+    """Return the optional options that a bubblewrap supports; older ones lack some."""
     try:
-        result = subprocess.run(  # noqa: S603  # a path of the system
+        result = subprocess.run(  # noqa: S603  # a system path
             [program, "--help"], capture_output=True, timeout=10, check=False, env={}
         )
     except (OSError, subprocess.SubprocessError):

@@ -1,8 +1,8 @@
 """
-Globs, expanded by the terminal itself: inside the workspace, and never through a link.
+Glob expansion inside the workspace, without following links.
 
-Every directory is opened below the one before it, without following links, so that one that is
-swapped for a link meanwhile is not read.
+Every directory is opened relative to its parent, without following links, so that a directory
+replaced by a link meanwhile is not read.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from foldline.tools.terminal.refusal import Refused, unsafe
 
 MOST_HITS: Final = 2_000
 MOST_LOOKED_AT: Final = 100_000
-"""Bounds of one glob: names that it gives, names that it looks at."""
+"""Limits of one glob: names matched, and names read."""
 
 Part: TypeAlias = tuple[tuple[str, bool], ...]
-"""What stands between two slashes: each character, and whether it was not quoted."""
+"""A path component: each character, and True if it was not quoted."""
 
 
 @dataclass(slots=True)
@@ -36,23 +36,23 @@ class _Walk:
     def look(self) -> None:
         self.seen += 1
         if self.seen > MOST_LOOKED_AT or len(self.hits) > MOST_HITS:
-            why = f"A glob has more than {MOST_HITS:,} hits, or looks at too many names."
+            why = f"A glob has more than {MOST_HITS:,} matches, or reads too many names."
             raise Refused(why, "Use find, or a narrower pattern.")
 
 
 def expand_word(word: ShellWord, place: WorkingDirectory) -> list[str]:
     """
-    Return what a word stands for: the hits of its globs, sorted, or itself when there are none.
+    Expand the globs of a word to sorted matches; without a match, return the word itself.
 
-    A hit that begins with ``-`` is written ``./-…``, so that no file name becomes an option. Links
-    that leave the workspace are left out.
+    A match that begins with ``-`` becomes ``./-…``, so that no file name is read as an option.
+    Links that leave the workspace are omitted.
 
     Args:
         word: A word of a command.
-        place: Where it is looked up.
+        place: The working directory.
 
     Raises:
-        Refused: It has too many hits, or would look outside the workspace.
+        Refused: It has too many matches, or leads outside the workspace.
     """
     if not word.has_glob:
         return [word.text]
@@ -60,7 +60,7 @@ def expand_word(word: ShellWord, place: WorkingDirectory) -> list[str]:
     base = next(at for at, part in enumerate(parts) if any(on and c in "*?[" for c, on in part))
     prefix = "/".join(_plain(part) for part in parts[:base])
     if any(_plain(part) == ".." for part in parts[base:]):
-        raise Refused("A glob does not lead through '..'.")
+        raise Refused("A glob must not contain '..'.")
     start = prefix + "/" if parts[0] == () or prefix else ""
     inner = os.path.relpath(place.resolve(start or "."), place.workspace)
     folders = [] if inner == "." else inner.split("/")
@@ -73,7 +73,7 @@ def expand_word(word: ShellWord, place: WorkingDirectory) -> list[str]:
 
 
 def _step(number: int, parts: Sequence[re.Pattern[str]], prefix: str, walk: _Walk) -> None:
-    """Match the first part against a directory, and the others below its hits."""
+    """Match the first part against a directory, and the rest below its matches."""
     for name in sorted(os.listdir(number)):  # names, not paths
         walk.look()
         if any(map(unsafe, name)) or not parts[0].fullmatch(name):
@@ -110,10 +110,10 @@ def _plain(part: Part) -> str:
 
 def compile_part(part: Part) -> re.Pattern[str]:
     """
-    Return a part of a glob as a pattern for a whole name; no part, an empty pattern.
+    Compile a component of a glob to a pattern for a full name.
 
-    What stands between two stars is taken where it first fits, and never looked for again: no
-    pattern takes longer than its length times that of the name.
+    Text between two stars matches at its first position only, without backtracking: the time is
+    at most the length of the pattern times that of the name.
     """
     pieces, at = [""], 0
     while at < len(part):
@@ -133,7 +133,7 @@ def compile_part(part: Part) -> re.Pattern[str]:
 
 
 def _set(part: Part, at: int) -> tuple[str, int] | None:
-    """Read ``[…]`` from after its bracket; None when it is never closed, and so is text."""
+    """Parse ``[…]`` after its bracket; None if it is not closed, and so is text."""
     text = _plain(part)
     negated = text[at : at + 1] in {"!", "^"} and part[at][1]
     start = at + negated
@@ -144,7 +144,7 @@ def _set(part: Part, at: int) -> tuple[str, int] | None:
         return None
     body = text[start:end]
     if re.search(r"\[[:.=]", body):
-        raise Refused("A glob with a class such as [:alpha:] is not understood.", "Write [a-z].")
+        raise Refused("Character classes such as [:alpha:] are not supported.", "Write [a-z].")
     inner = ""
     for low, high in re.findall(r"(.)(?:-(.))?", body, re.DOTALL):
         if not high:

@@ -1,8 +1,8 @@
 """
-Landlock with seccomp: for where no namespace can be made, such as in most containers.
+Landlock with seccomp, for systems without namespaces, such as most containers.
 
-It keeps files from being read or changed and the network from being reached. It does not keep a
-program from learning that a path outside exists, and its size and owner.
+It prevents reading and changing files, and network access. It does not hide that a path outside
+exists, nor its size and owner.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ from foldline.tools.terminal.refusal import Refused
 from foldline.tools.terminal.seccomp import compile_filter, machine
 
 LEAST_LANDLOCK: Final = 3
-"""Before this version of Landlock, a file could still be emptied."""
+"""The minimum version of Landlock; earlier ones do not prevent truncation."""
 
 EXECUTE, WRITE, READ, LIST = (1 << bit for bit in range(4))
 IOCTL_DEVICE: Final = 1 << 15
 
 RIGHTS_BY_VERSION: Final = {1: 13, 2: 14, 3: 15, 5: 16}
-"""How many rights to files each version knows; all of them are handled, so denied."""
+"""The number of file rights of each version; all of them are handled, so denied."""
 
 
 @frozen
 class Landlock:
-    """The rules, for one version of Landlock."""
+    """Builds the rules for one version of Landlock."""
 
     name: ClassVar[str] = "landlock"
     loses: ClassVar[str] = (
-        "Programs may learn that a path outside the workspace exists, its size and its owner."
+        "Programs can see that a path outside the workspace exists, its size and its owner."
     )
 
     version: int
 
     @classmethod
     def detect(cls) -> Landlock | None:
-        """Return it as this kernel has it, None when it has too little."""
+        """Return the Landlock of this kernel, None if it is missing or too old."""
         version = _version()
         return cls(version) if version >= LEAST_LANDLOCK and machine() else None
 
@@ -64,8 +64,8 @@ class Landlock:
         outside = tuple(sorted({path for one in profiles for path in one.outside}))
         widest = Profile(writes=any(one.writes for one in profiles), outside=outside)
         if widest.writes and os.path.lexists(posixpath.join(place.workspace, ".git")):
-            why = "Landlock cannot keep .git from being changed in a workspace that may be."
-            raise Refused(why, "Install bubblewrap, or write the files in another way.")
+            why = "Landlock cannot protect .git in a writable workspace."
+            raise Refused(why, "Install bubblewrap, or write the files with another tool.")
         filters = [compile_filter(stage.profile, mounted=False) for stage in stages]
         written = [(one, one.arguments, by) for one, by in zip(stages, filters, strict=True)]
         return draft_order(written, place, limits) | {"landlock": self._rules(place, widest)}
@@ -78,7 +78,7 @@ class Landlock:
             handled.append(0b11)  # connecting and listening over TCP
         if self.version >= 6:
             handled.append(0b11)  # abstract sockets, and signals, beyond the pipeline
-        # What may be run is not what may be written; an approved command may run its own scripts.
+        # Executable paths are not writable, but an approved command may run its own scripts.
         inside = rights & ~IOCTL_DEVICE if profile.writes else READ | LIST
         paths = [(place.workspace, inside)]
         paths += [
@@ -94,7 +94,7 @@ class Landlock:
 
 
 def _version() -> int:
-    """Return the version of Landlock that the kernel has, 0 when it has none."""
+    """Return the version of Landlock in the kernel, 0 if it has none."""
     if not sys.platform.startswith("linux"):
         return 0
     libc = ctypes.CDLL(None, use_errno=True)

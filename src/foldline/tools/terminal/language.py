@@ -1,13 +1,13 @@
 """
-The language of the terminal: words, pipes and lists, taken apart without a shell.
+The command language of the terminal: words, pipes and lists, parsed without a shell.
 
     list     := pipeline ( ("&&" | "||" | ";") pipeline )* [";"]
     pipeline := command ( "|" command )*
     command  := word+ redirect*
     redirect := "2>&1" | ">&2" | ("2>" | ">" | "&>") "/dev/null" | "<" word
 
-Quotes and backslashes are removed once, here. What a shell would expand, other than the globs
-``*``, ``?`` and ``[…]``, is refused by name: nothing is run that means something else elsewhere.
+Quotes and backslashes are removed once, here. Any shell expansion other than the globs ``*``,
+``?`` and ``[…]`` is refused by name: no command runs that would mean something else in a shell.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from foldline.frozen import frozen
 from foldline.tools.terminal.refusal import Refused, unsafe, visible
 
 LONGEST: Final = 8_192
-"""The most characters of a command line."""
+"""The maximum length of a command line in characters."""
 
 
 @frozen
 class ShellWord:
     """
-    One word: its text, and the places in it that are not quoted.
+    A word: its text, and which characters are not quoted.
 
-    ``live[i]`` says whether character ``i`` was neither quoted nor escaped.
+    ``live[i]`` is True if character ``i`` was neither quoted nor escaped.
     """
 
     text: str
@@ -37,7 +37,7 @@ class ShellWord:
 
     @property
     def has_glob(self) -> bool:
-        """Whether it holds an unquoted ``*``, ``?`` or ``[``."""
+        """Return True if it contains an unquoted ``*``, ``?`` or ``[``."""
         return any(on and char in "*?[" for char, on in zip(self.text, self.live, strict=True))
 
 
@@ -45,7 +45,7 @@ Token: TypeAlias = ShellWord | str
 """A word, or an operator: a pipe, a separator, or a redirection without its target."""
 
 OPERATORS: Final = re.compile(r"&&|\|\||\||;|&>>?|[0-9]*(?:>>|>&|>|<)")
-"""What is understood; a digit belongs to a redirection only when it stands alone."""
+"""The supported operators; a digit belongs to a redirection only as a separate word."""
 
 REFUSED: Final = (
     ("|&", "the operator |&", "Write 2>&1 | instead."),
@@ -63,10 +63,10 @@ REFUSED: Final = (
 LOOP: Final = re.compile(r"(for|while|until|if|case|select|function|coproc)[ \t]")
 
 HOME: Final = re.compile(r"cd[ \t]+~/?(?=[ \t]*(?:[;|&]|$))")
-"""The one ``~`` that is understood: the home of a terminal is its workspace."""
+"""The only supported ``~``: the home of a terminal is its workspace."""
 
 LIVE: Final = {
-    "`": ("command substitution", "Run the inner command first, and write what it says."),
+    "`": ("command substitution", "Run the inner command first, and insert its output."),
     "(": ("a subshell or function", "Quote the parenthesis if it is text."),
     ")": ("a subshell or function", "Quote the parenthesis if it is text."),
 }
@@ -74,7 +74,7 @@ LIVE: Final = {
 
 def tokenize(command: str) -> list[Token]:
     """
-    Take a command line apart.
+    Split a command line into tokens.
 
     Args:
         command: The text of the model.
@@ -83,10 +83,10 @@ def tokenize(command: str) -> list[Token]:
         Words and operators, in order.
 
     Raises:
-        Refused: Something in it is not understood.
+        Refused: It uses unsupported syntax.
     """
     if len(command) > LONGEST:
-        raise Refused(f"The command has {len(command):,} characters; {LONGEST:,} are allowed.")
+        raise Refused(f"The command has {len(command):,} characters; the limit is {LONGEST:,}.")
     text = command.strip(" \t\r\n")
     for char in text:
         if unsafe(char) and char not in "\t\n":
@@ -97,7 +97,7 @@ def tokenize(command: str) -> list[Token]:
 
 
 class _Reader:
-    """One pass over the text; linear, and without recursion."""
+    """A tokenizer with one pass over the text; linear, and without recursion."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -146,7 +146,7 @@ class _Reader:
         return word
 
     def _piece(self, char: str, inside: bool) -> tuple[str, bool]:
-        """Return the next characters of a word, and whether they are live."""
+        """Return the next characters of a word, and True if they are unquoted."""
         if char == "'":
             return self._single(), False
         if char == '"':
@@ -157,7 +157,7 @@ class _Reader:
         if char == "\n":
             raise _refuse("a line break", "Use && or ; between commands.")
         if char == "#" and not inside:
-            raise _refuse("a comment", "Leave it out, or quote the #.")
+            raise _refuse("a comment", "Omit it, or quote the #.")
         if char == "$":
             self._dollar("'\"({_@*#?$!-")
         if char in LIVE:
@@ -169,7 +169,7 @@ class _Reader:
     def _single(self) -> str:
         end = self.text.find("'", self.at + 1)
         if end < 0:
-            raise _refuse("a single quote that is never closed")
+            raise _refuse("an unclosed single quote")
         found = self.text[self.at + 1 : end]
         self.at = end + 1
         return found
@@ -192,7 +192,7 @@ class _Reader:
                 char = self.text[self.at]
                 self.at += 1
             out.append(char)
-        raise _refuse("a double quote that is never closed")
+        raise _refuse("an unclosed double quote")
 
     def _read_escape(self) -> str:
         found = self.text[self.at + 1 : self.at + 2]
@@ -214,7 +214,7 @@ class _Reader:
 
 
 def _check_expansions(word: ShellWord) -> None:
-    """Refuse what a shell expands in a whole word: ``~`` and brace lists."""
+    """Refuse expansions of a full word: ``~`` and brace lists."""
     text, live = word.text, word.live
     starts = {0} | {i + 1 for i, char in enumerate(text) if char in "=:" and live[i]}
     if any(i < len(text) and text[i] == "~" and live[i] for i in starts):
@@ -237,7 +237,7 @@ Joint: TypeAlias = Literal["&&", "||", ";"]
 
 MOST_COMMANDS: Final = 20
 MOST_PIPELINES: Final = 10
-"""More are refused, not asked about: no number of them turns a no into a question."""
+"""Longer lines are refused outright, never submitted for approval."""
 
 ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[.*\])?\+?=")
 
@@ -245,9 +245,9 @@ ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[.*\])?\+?=")
 @frozen
 class Command:
     """
-    One command; ``out`` and ``err`` say where its two streams go, ``source`` what it reads.
+    One command; ``out`` and ``err`` are the targets of its streams, ``source`` its input file.
 
-    "out" is the next command or the answer, "err" the errors of the answer, "null" nowhere.
+    "out" is the next command or the output of the line, "err" its errors, "null" is discarded.
     """
 
     words: tuple[ShellWord, ...]
@@ -258,7 +258,7 @@ class Command:
 
 @frozen
 class Pipeline:
-    """Commands joined by pipes, and what joins the whole to the pipeline before it."""
+    """Commands joined by pipes, and the operator that joins it to the previous pipeline."""
 
     commands: tuple[Command, ...]
     joint: Joint = ";"
@@ -266,13 +266,13 @@ class Pipeline:
 
 def parse_line(command: str) -> tuple[Pipeline, ...]:
     """
-    Read a command line.
+    Parse a command line.
 
     Args:
         command: The text of the model.
 
     Raises:
-        Refused: It is not understood, or too long.
+        Refused: It uses unsupported syntax, or is too long.
     """
     found = tokenize(command)
     pipelines: list[Pipeline] = []
@@ -294,7 +294,7 @@ def _check_bounds(pipelines: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
     commands = sum(len(pipeline.commands) for pipeline in pipelines)
     if len(pipelines) > MOST_PIPELINES or commands > MOST_COMMANDS:
         found = f"{commands} commands in {len(pipelines)} pipelines"
-        why = f"The line has {found}; {MOST_COMMANDS} in {MOST_PIPELINES} are allowed."
+        why = f"The line has {found}; the limit is {MOST_COMMANDS} in {MOST_PIPELINES}."
         raise Refused(why, "Write several lines.")
     return tuple(pipelines)
 
@@ -339,7 +339,7 @@ def _command(part: Sequence[Token]) -> Command:
 
 
 def _redirect(sign: str, target: ShellWord, sinks: dict[str, Sink]) -> None:
-    """Set where a stream goes from now on, in the order of the line."""
+    """Apply a redirection to the streams, in the order of the line."""
     match sign, target.text:
         case "2>" | "2>>", "/dev/null":
             sinks["err"] = "null"
@@ -355,5 +355,5 @@ def _redirect(sign: str, target: ShellWord, sinks: dict[str, Sink]) -> None:
             pass
         case _:
             signs = "2>/dev/null, >/dev/null, &>/dev/null, 2>&1 and >&2"
-            hint = f"Only {signs} are understood; files are written by other tools."
+            hint = f"Only {signs} are supported; use other tools to write files."
             raise _refuse("a redirection to a file or descriptor", hint)

@@ -1,12 +1,12 @@
 """
-The process that starts a pipeline and outlives it: a script of its own, with nothing to import.
+The supervisor process of a pipeline: a standalone script without imports from the package.
 
 It reads an order as one line of JSON from its standard input, and keeps watching that input: when
-it is closed, whoever gave the order is gone or wants no more, and everything is killed. It adopts
-what its children leave behind, kills it, and reports how each stage ended on a descriptor.
+it is closed, the caller has exited or cancelled, and all processes are killed. It adopts and kills
+orphans of its children, and reports how each stage ended on a descriptor.
 
-Run as ``python -I -S launcher.py DESCRIPTOR``; it runs outside the sandbox, as the user who runs
-the agent, and never looks at what a model wrote.
+Run as ``python -I -S launcher.py DESCRIPTOR``; it runs outside the sandbox, as the user of the
+agent, and never interprets model output.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 FILTER = 9
-"""The descriptor where bubblewrap finds the filter."""
+"""The descriptor from which bubblewrap reads the filter."""
 
 NO_NEW_PRIVILEGES, DEATH_SIGNAL, SUBREAPER, SET_SECCOMP = 38, 1, 36, 22
 ADD_RULE, RESTRICT, CREATE = 445, 446, 444
@@ -40,7 +40,7 @@ LIMITS = {
 }
 
 CAGES = "/sys/fs/cgroup/pids", "/sys/fs/cgroup"
-"""Where a group of processes with a limit may be made, if anywhere."""
+"""Directories in which a control group with a process limit may be created."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def read_line(number: int) -> bytes:
-    """Read up to a line break; an order has no more than a few megabytes."""
+    """Read up to a line break; an order has at most a few megabytes."""
     out = b""
     while not out.endswith(b"\n"):
         piece = os.read(number, 65536)
@@ -83,7 +83,7 @@ def read_line(number: int) -> bytes:
 
 
 def make_cage(most: int) -> str:
-    """Make a group that holds so many processes at most, where this user may; else return ""."""
+    """Create a control group for at most ``most`` processes; return "" if not permitted."""
     for folder in CAGES:
         cage = f"{folder}/foldline-{os.getpid()}"
         try:
@@ -99,7 +99,7 @@ def make_cage(most: int) -> str:
 
 
 def write(path: str, text: str) -> None:
-    """Write into a file that is there."""
+    """Write to an existing file."""
     number = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.write(number, text.encode())
@@ -108,7 +108,7 @@ def write(path: str, text: str) -> None:
 
 
 def open_directory(order: dict[str, Any]) -> int:
-    """Open the directory, and see that it is the one that was meant."""
+    """Open the directory, and check that it was not replaced."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     number = os.open(order["directory"], flags)
     seen = os.fstat(number)
@@ -166,15 +166,15 @@ def become(
             most = tasks() + order["processes"]
             resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
         confine(order, stage)
-        os.execve(stage["argv"][0], stage["argv"], order["environment"])  # noqa: S606  # as meant
-    except BaseException as problem:  # noqa: BLE001  # a child never goes on as its parent
+        os.execve(stage["argv"][0], stage["argv"], order["environment"])  # noqa: S606  # no shell
+    except BaseException as problem:  # noqa: BLE001  # a child must never run the parent's code
         with contextlib.suppress(OSError):
             os.write(2, f"the stage could not be started: {problem}\n".encode())
     os._exit(126)
 
 
 def confine(order: dict[str, Any], stage: dict[str, Any]) -> None:
-    """Apply Landlock and the filter, or leave the filter where bubblewrap finds it."""
+    """Apply Landlock and the filter, or pass the filter to bubblewrap."""
     program = base64.b64decode(stage["filter"])
     if order["filter_by_descriptor"]:
         if program:
@@ -192,7 +192,7 @@ def confine(order: dict[str, Any], stage: dict[str, Any]) -> None:
 
 
 def restrict(rules: dict[str, Any]) -> None:
-    """Restrict this process to what the rules allow."""
+    """Restrict this process by Landlock rules."""
     attributes = (ctypes.c_uint64 * len(rules["handled"]))(*rules["handled"])
     ruleset = libc.syscall(CREATE, attributes, ctypes.sizeof(attributes), 0)
     if ruleset < 0:
@@ -209,7 +209,7 @@ def restrict(rules: dict[str, Any]) -> None:
 
 
 def install(program: bytes) -> None:
-    """Install a filter in this process."""
+    """Install a seccomp filter in this process."""
 
     class SockFprog(ctypes.Structure):
         _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
@@ -220,13 +220,13 @@ def install(program: bytes) -> None:
 
 
 def fail(what: str) -> NoReturn:
-    """Raise what the last call reported."""
+    """Raise the error of the last C call."""
     number = ctypes.get_errno()
     raise OSError(number, f"{what}: {os.strerror(number)}")
 
 
 def wait(pids: list[int], codes: dict[int, int], wake: int, seconds: float) -> bool:
-    """Wait for the stages; say False when the time is over or the input is closed before."""
+    """Wait for the stages; return False on a timeout or if the input is closed before."""
     until = time.monotonic() + seconds
     while True:
         reap(codes)
@@ -243,7 +243,7 @@ def wait(pids: list[int], codes: dict[int, int], wake: int, seconds: float) -> b
 
 
 def reap(codes: dict[int, int]) -> bool:
-    """Collect who has ended; say whether somebody is left."""
+    """Collect the exit codes of ended children; return True if any child is left."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -255,7 +255,7 @@ def reap(codes: dict[int, int]) -> bool:
 
 
 def clear() -> None:
-    """Kill whoever is left, again and again until nobody is."""
+    """Kill all remaining processes, repeatedly until none is left."""
     rounds, until = 0, time.monotonic() + 10
     while reap({}) and time.monotonic() < until:
         rounds += 1
@@ -266,7 +266,7 @@ def clear() -> None:
 
 
 def relatives() -> list[int]:
-    """Return the children of this process, and everybody in its session."""
+    """Return the children of this process, and all processes in its session."""
     me, session = os.getpid(), os.getsid(0)
     return [
         pid
@@ -276,7 +276,7 @@ def relatives() -> list[int]:
 
 
 def tasks() -> int:
-    """Count the threads of this user, of which the kernel limits the number."""
+    """Return the number of threads of this user, which the kernel limits."""
     me = os.getuid()
     return sum(int(fields[17]) for _, user, fields in processes() if user == me)
 

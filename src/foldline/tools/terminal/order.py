@@ -1,7 +1,7 @@
-"""The order for the launcher: stages, limits and how the kernel confines them; and running it.
+"""The order for the launcher: stages, limits and confinement; and a function to run it.
 
-Nothing that the launcher or its children do can block this side: all is read as it comes, with a
-limit, until a moment that is fixed before.
+The launcher and its children cannot block this side: everything is read as it arrives, with a
+limit, until a fixed deadline.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ OPEN_FILES: Final = 256
 @frozen
 class TerminalLimits:
     """
-    The bounds of one call.
+    Limits of one call.
 
     Args:
-        seconds: What the whole line may take.
-        memory: Address space of each program, in bytes.
-        output: The most that is read of what a line says, in bytes; then it is stopped.
-        processes: How many there may be at once, where the system lets us count them.
-        visible_output: The most that a model is shown of it, in characters; the rest is kept.
+        seconds: The timeout of a line.
+        memory: The address space of each program, in bytes.
+        output: The maximum output of a line in bytes; then it is stopped.
+        processes: The maximum number of processes, if the system supports such a limit.
+        visible_output: The maximum output returned to a model, in characters; the rest is stored.
 
     Raises:
         BudgetError: A number is out of range.
@@ -62,7 +62,7 @@ class TerminalLimits:
         whole("terminal.processes", self.processes, 30)
 
     def resources(self) -> dict[str, int]:
-        """Return the limits of each program, as the launcher names them."""
+        """Return the limits of each program by the names of the launcher."""
         return {
             "cpu": max(1, math.ceil(self.seconds)),
             "memory": self.memory,
@@ -75,11 +75,11 @@ class TerminalLimits:
 @frozen
 class Profile:
     """
-    What one command may do.
+    The permissions of one command.
 
-    ``forks`` lets it start other programs; ``writes`` lets it change the workspace but its
-    ``.git``, ``git`` that one, too, but what git would run from there; ``outside`` are paths that
-    it may read. The last three are only ever granted by a person.
+    ``forks`` permits starting other programs; ``writes`` changing the workspace except ``.git``;
+    ``git`` also ``.git``, except paths from which git runs programs; ``outside`` are paths that it
+    may read. The last three are granted only by a person.
     """
 
     forks: bool = False
@@ -90,16 +90,16 @@ class Profile:
 
 CONFINED: Final = read_tables("foldline.tools.terminal", "sandbox.toml")
 VARIABLES: Final[Mapping[str, str]] = CONFINED["environment"]
-"""All that a program sees of an environment."""
+"""The complete environment of a program."""
 
 LIBRARIES: Final = ("/bin", "/lib", "/lib32", "/lib64")
 LINKS: Final = ("/etc/alternatives", "/etc/ld.so.cache")
-"""What programs need of the system besides ``/usr``: every confinement lets them read it."""
+"""System paths besides ``/usr`` that programs may read in every confinement."""
 
 
 @frozen
 class PipelineStage:
-    """One program of a pipeline, with where its streams go and what it may do."""
+    """One program of a pipeline, with the targets of its streams and its permissions."""
 
     arguments: tuple[str, ...]
     out: Sink = "out"
@@ -114,13 +114,13 @@ def draft_order(
     environment: Mapping[str, str] = VARIABLES,
 ) -> dict[str, Any]:
     """
-    Return an order without any confinement but its filters.
+    Return an order with no confinement but the filters.
 
     Args:
-        stages: Each with the words that are really run, and its filter.
-        place: Where they run.
-        limits: What they may take.
-        environment: What they see.
+        stages: The stages, each with its actual arguments and its filter.
+        place: The working directory.
+        limits: The limits.
+        environment: The environment.
     """
     return {
         "stages": [
@@ -147,10 +147,10 @@ def draft_order(
 LAUNCHER: Final = str(Path(__file__).with_name("launcher.py"))
 
 GRACE: Final = 12.0
-"""What the launcher gets to kill everything and report, in seconds; then it is killed itself."""
+"""The seconds in which the launcher must kill everything and report, before it is killed."""
 
 TICK: Final = 0.2
-"""How often it is looked whether somebody called the work off, in seconds."""
+"""The interval of checking for cancellation, in seconds."""
 
 PIECE: Final = 1 << 16
 
@@ -158,10 +158,10 @@ PIECE: Final = 1 << 16
 @frozen
 class PipelineOutcome:
     """
-    What came of an order.
+    The outcome of an order.
 
-    ``codes`` has the exit code of each stage, None where it was killed; ``error`` is "" when all
-    of them ended by themselves, "timeout", "output", "cancelled", or what was wrong.
+    ``codes`` has the exit code of each stage, None if it was killed; ``error`` is "" if all of
+    them exited, "timeout", "output", "cancelled", or an error message.
     """
 
     stdout: bytes
@@ -172,17 +172,17 @@ class PipelineOutcome:
 
 def run_order(order: Mapping[str, Any], most: int, stop: Event | None = None) -> PipelineOutcome:
     """
-    Run an order until all its stages have ended, or for as long as it says.
+    Run an order until all its stages have ended, or until its timeout.
 
     Args:
-        order: What `Confinement.order` drafted.
-        most: How many bytes of its output are read, both streams together.
-        stop: Calls it off when it is set.
+        order: The result of `Confinement.order`.
+        most: The maximum output in bytes, both streams together.
+        stop: Cancels the order when it is set.
     """
     begun = time.monotonic()
     read, write = os.pipe()
     try:
-        process = subprocess.Popen(  # noqa: S603  # this interpreter and a file of our own
+        process = subprocess.Popen(  # noqa: S603  # this interpreter and a file of this package
             [sys.executable, "-I", "-S", "-B", LAUNCHER, str(write)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -212,7 +212,7 @@ class _Listening:
     def __init__(
         self, process: subprocess.Popen[bytes], report: int, most: int, stop: Event | None
     ) -> None:
-        assert process.stdin is not None  # noqa: S101  # asked for above
+        assert process.stdin is not None  # noqa: S101  # a pipe was requested
         self.process, self.most, self.stop = process, most, stop
         self.input = process.stdin
         self.pieces: dict[str, list[bytes]] = {"stdout": [], "stderr": [], "report": []}
@@ -229,7 +229,7 @@ class _Listening:
             self.input.flush()
 
     def listen(self, until: float) -> None:
-        """Read until all has been said; close the input when it has to stop."""
+        """Read until all streams end; close the input to stop the launcher."""
         while self.selector.get_map():
             now = time.monotonic()
             if not self.error and (why := self._why_stop(now >= until)):
@@ -261,7 +261,7 @@ class _Listening:
             self.pieces[key.data].append(piece)
 
     def end(self) -> None:
-        """See that the launcher is gone, whatever it does."""
+        """Make sure that the launcher has ended."""
         self.selector.close()
         with contextlib.suppress(OSError):
             self.input.close()

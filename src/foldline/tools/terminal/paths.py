@@ -1,4 +1,4 @@
-"""Where paths lead: the working directory, the programs, and files that may hold secrets."""
+"""Resolve paths: the working directory, programs, and files that may hold secrets."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from foldline.tools.sensitive import is_sensitive
 from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
 DEVICE: Final = "/dev/null"
-"""The one thing outside the workspace that every command may read."""
+"""The only path outside the workspace that every command may read."""
 
 
 @frozen
 class WorkingDirectory:
     """
-    The workspace and the directory in it; both are resolved.
+    The workspace and the current directory in it; both are resolved.
 
-    ``identity`` is the device and inode of the directory: a directory that was swapped for another
-    one is noticed. ``also`` are paths outside that a person has allowed to be read, ``sensitive``
-    the names of files and folders about which one is asked before they are.
+    ``identity`` is the device and inode of the directory, to detect that it was replaced. ``also``
+    are outside paths that a person has approved for reading, ``sensitive`` the patterns of files
+    and folders that require an approval.
     """
 
     workspace: str
@@ -37,14 +37,14 @@ class WorkingDirectory:
     @classmethod
     def at(cls, workspace: str, directory: str | None = None) -> Self:
         """
-        Return a place that exists.
+        Return an existing working directory.
 
         Args:
             workspace: A resolved directory.
             directory: A resolved directory in it; default the workspace.
 
         Raises:
-            OSError: It is no directory.
+            OSError: It is not a directory.
         """
         where = workspace if directory is None else directory
         seen = Path(where).stat()
@@ -54,15 +54,15 @@ class WorkingDirectory:
 
     @property
     def relative_path(self) -> str:
-        """The directory as seen from the workspace, "." for the workspace itself."""
+        """The directory relative to the workspace, "." for the workspace itself."""
         return os.path.relpath(self.directory, self.workspace)
 
     def allowing(self, *paths: str) -> Self:
-        """Return a place from which these paths may be read, too."""
+        """Return a copy in which these paths may be read, too."""
         return replace(self, also=self.also | {*paths})
 
     def is_there(self) -> bool:
-        """Return True if the directory is still the one that it was."""
+        """Return True if the directory exists and was not replaced."""
         try:
             seen = os.lstat(self.directory)
         except OSError:
@@ -71,10 +71,10 @@ class WorkingDirectory:
 
     def move_to(self, path: str) -> Self:
         """
-        Return the place after ``cd path``; a link outside is not followed.
+        Return the working directory after ``cd path``; links to the outside are not followed.
 
         Raises:
-            Refused: It leads outside, or is no directory.
+            Refused: It leads outside, or is not a directory.
         """
         target = self.resolve(path)
         try:
@@ -85,7 +85,7 @@ class WorkingDirectory:
 
     def resolve(self, path: str) -> str:
         """
-        Return where a path leads, links followed.
+        Resolve a path, following links.
 
         Raises:
             NeedsApproval: It leads outside the workspace.
@@ -117,13 +117,13 @@ class WorkingDirectory:
         Check a path that a command reads.
 
         Raises:
-            NeedsApproval: It leads outside the workspace, or to what may hold secrets.
+            NeedsApproval: It leads outside the workspace, or to a file that may hold secrets.
             Refused: It is a pipe, a socket or a device: reading it may never end.
         """
         if path == DEVICE:
             return
         if path == "":
-            raise Refused("An empty word is no path.")
+            raise Refused("An empty word is not a path.")
         target = self.resolve(path)
         self.check_names(os.path.relpath(target, self.workspace), path)
         try:
@@ -143,14 +143,14 @@ class WorkingDirectory:
 
     def check_names(self, path: str, written: str = "") -> None:
         """
-        Check the names in a path, whether there is such a file now or not.
+        Check the names in a path, even if it does not exist.
 
         Args:
             path: The path.
-            written: As the model wrote it, if otherwise.
+            written: The path as the model wrote it, if different.
 
         Raises:
-            NeedsApproval: It is of a file that may hold secrets.
+            NeedsApproval: It names a file that may hold secrets.
         """
         if is_sensitive(path.split("/"), self.sensitive):
             raise NeedsApproval(f"{visible(written or path)} may hold secrets.", "secrets")
@@ -161,14 +161,14 @@ def _within(path: str, folder: str) -> bool:
 
 
 FOLDERS: Final = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin")
-"""Looked through in this order."""
+"""The directories of programs, in search order."""
 
 PACKAGES: Final = {"rg": "ripgrep", "awk": "mawk"}
 
 
 @cache
 def find_binary(name: str) -> str | None:
-    """Return the absolute path of a program, None when this machine has none."""
+    """Return the absolute path of a program, None if it is not installed."""
     for folder in FOLDERS:
         path = f"{folder}/{name}"
         if Path(path).is_file() and os.access(path, os.X_OK):
@@ -181,7 +181,7 @@ def locate_binary(name: str) -> str:
     Return the absolute path of a program.
 
     Raises:
-        Refused: This machine has none.
+        Refused: It is not installed.
     """
     path = find_binary(name)
     if path is None:
@@ -191,7 +191,7 @@ def locate_binary(name: str) -> str:
 
 
 MOST_NAMES: Final = 50_000
-"""Names that are looked at; whoever reads more files at once is asked about."""
+"""The maximum number of names that are checked; reading more requires an approval."""
 
 FOREIGN_FOLDERS: Final = frozenset(
     (
@@ -206,23 +206,23 @@ FOREIGN_FOLDERS: Final = frozenset(
         "venv",
     )
 )
-"""Folders of what others have published, and of what git keeps: their names are not looked at."""
+"""Folders of third-party code and of git, whose names are not checked."""
 
 
 def check_below(
     place: WorkingDirectory, path: str, is_read: Callable[[str], bool] = lambda _: True
 ) -> None:
     """
-    Check a folder that a command reads with all that is in it.
+    Check a folder that a command reads recursively.
 
     Args:
-        place: Where the path is looked up.
-        path: The folder; a file is as good.
-        is_read: Tells whether a file is read, by its path below the folder.
+        place: The working directory.
+        path: The folder, or a file.
+        is_read: Returns True if the command reads a file, by its path relative to the folder.
 
     Raises:
-        NeedsApproval: A file that is read may hold secrets, or there are too many to know.
-        Refused: The path makes no sense; see `WorkingDirectory.check`.
+        NeedsApproval: A file that is read may hold secrets, or there are too many files.
+        Refused: The path is invalid; see `WorkingDirectory.check`.
     """
     place.check(path)
     if not place.sensitive:
@@ -238,7 +238,7 @@ def check_below(
 
 
 def _may_hold_secrets(place: WorkingDirectory, top: str, below: str) -> bool:
-    """Return True if the name of a file below a folder, or of what it links to, is sensitive."""
+    """Return True if the name of a file below a folder, or of its link target, is sensitive."""
     if is_sensitive(below.split("/"), place.sensitive):
         return True
     whole = Path(top, below)
@@ -251,12 +251,12 @@ def _may_hold_secrets(place: WorkingDirectory, top: str, below: str) -> bool:
 def check_workspace(
     place: WorkingDirectory, is_read: Callable[[str], bool] = lambda _: True
 ) -> None:
-    """Check the whole workspace for a command that reads what nobody has seen: `check_below`."""
+    """Check the entire workspace, for a command whose files are not known; see `check_below`."""
     check_below(place, os.path.relpath(place.workspace, place.directory), is_read)
 
 
 def _files_below(top: str) -> Iterator[str]:
-    """Yield the files of a folder by their paths below it, and folders as they are entered."""
+    """Yield the relative paths of files below a folder, and of folders as they are entered."""
     for folder, folders, files in os.walk(top):
         folders[:] = [name for name in folders if name not in FOREIGN_FOLDERS]
         inner = os.path.relpath(folder, top)

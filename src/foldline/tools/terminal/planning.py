@@ -1,4 +1,4 @@
-"""From a pipeline to stages that can be run: expanded, checked, located, and approved."""
+"""Plan a pipeline: expand, check and locate its stages, and request approvals."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from foldline.tools.terminal.programs.table import check_command
 from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
 SYSTEM: Final = ("/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin")
-"""Where a program may lie that a person approves."""
+"""The directories of programs that a person may approve."""
 
 LONGEST_LINE: Final = 128 << 10
-"""The most characters of all words of a stage: of one word the kernel takes no more."""
+"""The maximum length of all words of a stage, the kernel's limit for one word."""
 
 
 @frozen
 class PlannedStep:
     """
-    One pipeline, ready to be run from one place.
+    One pipeline, ready to run in one directory.
 
-    ``beyond`` says what goes beyond reading; such a step is run only when it is approved.
-    ``moves`` is the place after a ``cd``, ``fails`` what a ``cd`` says that leads nowhere.
+    ``violations`` are the reasons why it requires an approval. ``moves`` is the working directory
+    after a ``cd``, ``fails`` the error of a ``cd`` that fails.
     """
 
     pipeline: Pipeline
     place: WorkingDirectory
     stages: tuple[PipelineStage, ...] = ()
-    beyond: tuple[NeedsApproval, ...] = ()
+    violations: tuple[NeedsApproval, ...] = ()
     moves: WorkingDirectory | None = None
     fails: str = ""
 
@@ -49,32 +49,32 @@ def plan_pipeline(
     Plan a pipeline.
 
     Args:
-        pipeline: What was written.
-        place: Where it would be run.
-        confined: Whether the kernel confines it; else what only the kernel decides is refused.
-        allow_cd: Whether ``cd`` is allowed.
+        pipeline: The parsed pipeline.
+        place: The working directory.
+        confined: True if the kernel confines it; else commands that need that are refused.
+        allow_cd: True if ``cd`` is allowed.
 
     Raises:
-        Refused: It is not run, and nobody can approve it.
+        Refused: It cannot be run, not even with an approval.
     """
     if any(command.words[0].text == "cd" for command in pipeline.commands):
         return _cd(pipeline, place, allow_cd)
     stages: list[PipelineStage] = []
-    beyond: list[NeedsApproval] = []
+    violations: list[NeedsApproval] = []
     for command in pipeline.commands:
         try:
             stages += _stages(command, place, confined)
         except NeedsApproval as more:
-            risks, planned_stages = _plan_beyond(command, place, confined, more)
-            beyond += risks
+            risks, planned_stages = _plan_with_approval(command, place, confined, more)
+            violations += risks
             stages += planned_stages
-    return PlannedStep(pipeline, place, tuple(stages), tuple(beyond))
+    return PlannedStep(pipeline, place, tuple(stages), tuple(violations))
 
 
 def plan_all(
     pipelines: Sequence[Pipeline], place: WorkingDirectory, *, confined: bool, allow_cd: bool
 ) -> list[PlannedStep]:
-    """Plan all pipelines of a line as if every ``cd`` went well; see `plan_pipeline`."""
+    """Plan all pipelines of a line as if every ``cd`` succeeds; see `plan_pipeline`."""
     steps = []
     for pipeline in pipelines:
         steps.append(plan_pipeline(pipeline, place, confined=confined, allow_cd=allow_cd))
@@ -103,25 +103,25 @@ def _cd(pipeline: Pipeline, place: WorkingDirectory, allow_cd: bool) -> PlannedS
 
 
 def _stages(command: Command, place: WorkingDirectory, confined: bool) -> list[PipelineStage]:
-    """Check one command; one that reads a file with ``<`` gets it from a stage of its own."""
+    """Check one command; a file read with ``<`` becomes a separate stage."""
     name, *words = _words(command, place)
     checked = check_command(name, words, place)
     if checked.opaque and not confined:
-        why = f"{name} is refused: what it reads or runs is decided by what it finds."
-        raise Refused(why, "Only the kernel could confine that, and here it does not.")
+        why = f"{name} is refused: what it reads or runs depends on the data."
+        raise Refused(why, "Only a sandbox of the kernel could confine that; there is none here.")
     arguments = (locate_binary(checked.program), *checked.arguments)
     profile = Profile(forks=checked.forks)
     stage = PipelineStage(arguments, command.out, command.err, profile)
     return [*_source(command, place), stage]
 
 
-def _plan_beyond(
+def _plan_with_approval(
     command: Command, place: WorkingDirectory, confined: bool, more: NeedsApproval
 ) -> tuple[list[NeedsApproval], list[PipelineStage]]:
-    """Return all that a command needs a yes for, and the stages that would be run then."""
+    """Return the reasons why a command requires an approval, and its stages if approved."""
     if more.risk != "secrets":
         return [more], [_approved_stage(command, place, more)]
-    # Nothing else changes: what shows secrets runs as what reads any other file.
+    # Apart from that, reading secrets runs like reading any other file.
     place = replace(place, sensitive=())
     try:
         return [more], _stages(command, place, confined)
@@ -134,7 +134,7 @@ def _source(command: Command, place: WorkingDirectory) -> list[PipelineStage]:
         return []
     found = expand_word(command.source, place)
     if len(found) != 1:
-        raise Refused("What < reads has to be one file.")
+        raise Refused("< must read exactly one file.")
     place.check(found[0])
     return [PipelineStage((locate_binary("cat"), "--", found[0]))]
 
@@ -142,9 +142,9 @@ def _source(command: Command, place: WorkingDirectory) -> list[PipelineStage]:
 def _approved_stage(
     command: Command, place: WorkingDirectory, more: NeedsApproval
 ) -> PipelineStage:
-    """Return the stage as it would be run once a person has said yes."""
+    """Return the stage of a command that a person approves."""
     if command.source is not None:
-        raise Refused("What goes beyond reading takes no file with <.", "Pipe it in with cat.")
+        raise Refused("A command that needs approval takes no file with <.", "Pipe it with cat.")
     name, *words = _words(command, place)
     program = _program(name, place)
     writes = more.risk != "outside"
@@ -167,7 +167,7 @@ def _program(name: str, place: WorkingDirectory) -> str:
 def _words(command: Command, place: WorkingDirectory) -> list[str]:
     first = command.words[0]
     if first.has_glob and first.text != "[":
-        raise Refused("The name of a program is written out, without a glob.")
+        raise Refused("The name of a program must not contain a glob.")
     if not first.text:
         raise Refused("The name of a program is missing.")
     out = [first.text]
@@ -181,22 +181,22 @@ def _words(command: Command, place: WorkingDirectory) -> list[str]:
 ONCE_ONLY: Final = frozenset(
     ("bash", "dash", "env", "git", "node", "perl", "python", "python3", "ruby", "sh", "zsh")
 )
-"""Programs that run others: allowing one of them "for the session" would allow anything."""
+"""Programs that run others: approving one of them for the session would approve anything."""
 
 LONGEST: Final = 4_000
-"""A longer command is refused: nobody reads it to its end, and nothing of it is left out."""
+"""The maximum length of a command for approval; longer ones are refused, never abridged."""
 
 POLICY: Final = "terminal/2"
-"""The version of the rules; a yes that was given under others is none."""
+"""The version of the rules; approvals under other versions are invalid."""
 
 
 class NotApproved(Exception):
     """
-    There was no yes.
+    A command was not approved.
 
     Args:
-        reason: Why the command needs one, and why there is none.
-        request: The question.
+        reason: Why it needs an approval, and why there is none.
+        request: The request.
     """
 
     def __init__(self, reason: str, request: ApprovalRequest) -> None:
@@ -206,22 +206,22 @@ class NotApproved(Exception):
 
 def request_approval(steps: Sequence[PlannedStep], approvals: Approvals | None) -> ApprovalRequest:
     """
-    Ask about steps of which one goes beyond reading, and return the request that was granted.
+    Request an approval of steps, and return the approved request.
 
     Args:
-        steps: All that would be run, in order.
-        approvals: Who asks; None is a no.
+        steps: All steps to run, in order.
+        approvals: Handles the request; None denies it.
 
     Raises:
-        NotApproved: There was no yes.
-        Refused: It is too long to be asked about.
+        NotApproved: It was not approved.
+        Refused: It is too long for a person to review.
         StoreError: The log cannot be written.
     """
     request = approval_request(steps, approvals.settings.seconds if approvals is not None else 0.0)
     if len(request.shown) > LONGEST:
-        raise Refused("The command is too long to be asked about.", "Split it.")
+        raise Refused("The command is too long for a person to review.", "Split it.")
     if approvals is None:
-        raise NotApproved(f"{request.reason} Nobody is here who could approve it.", request)
+        raise NotApproved(f"{request.reason} Nobody is available to approve it.", request)
     if why := approvals.approve(request):
         raise NotApproved(f"{request.reason} {why}", request)
     return request
@@ -229,13 +229,13 @@ def request_approval(steps: Sequence[PlannedStep], approvals: Approvals | None) 
 
 def approval_request(steps: Sequence[PlannedStep], seconds: float) -> ApprovalRequest:
     """
-    Return the question about steps.
+    Return the approval request for steps.
 
     Args:
-        steps: All that would be run, in order.
-        seconds: How long it can be answered.
+        steps: All steps to run, in order.
+        seconds: The timeout of the answer.
     """
-    beyond = [more for step in steps for more in step.beyond]
+    violations = [more for step in steps for more in step.violations]
     stages = [stage for step in steps for stage in step.stages]
     programs = {posixpath.basename(stage.arguments[0]) for stage in stages}
     scopes: tuple[Scope, ...] = ("once",) if programs & ONCE_ONLY else ("once", "session")
@@ -245,8 +245,8 @@ def approval_request(steps: Sequence[PlannedStep], seconds: float) -> ApprovalRe
         shown="\n".join(visible(shlex.join(stage.arguments), LONGEST) for stage in stages),
         directory=steps[0].place.directory,
         workspace=steps[0].place.workspace,
-        reason=" ".join(dict.fromkeys(more.reason for more in beyond)),
-        risks=tuple(sorted({more.risk for more in beyond})),
+        reason=" ".join(dict.fromkeys(more.reason for more in violations)),
+        risks=tuple(sorted({more.risk for more in violations})),
         scopes=scopes,
         expires=time.time() + seconds,
         bound=(POLICY, *places, *(str(stage.profile) for stage in stages)),

@@ -1,8 +1,8 @@
 """
-Why a command is not run: for good, or until a person says yes.
+Refusals of commands: permanent, or until a person approves.
 
-A `Refused` command is not understood, and nobody can approve what was not understood. One that
-`NeedsApproval` is understood exactly, and does more than read the workspace.
+A `Refused` command is not understood, so it cannot be approved either. A command that
+`NeedsApproval` is understood exactly, but does more than read the workspace.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Literal, TypeAlias
 Risk: TypeAlias = Literal["write", "execute", "outside", "secrets"]
 
 LONGEST_QUOTE = 300
-"""The most characters of a model's text that a reason repeats."""
+"""The maximum length of quoted model output in a reason, in characters."""
 
 
 class Refused(Exception):
     """
-    A command that is never run.
+    The command is never run.
 
     Args:
-        reason: One sentence: what is wrong.
-        hint: One sentence: what to write instead.
+        reason: What is wrong, in one sentence.
+        hint: What to write instead, in one sentence.
     """
 
     def __init__(self, reason: str, hint: str = "") -> None:
@@ -32,13 +32,13 @@ class Refused(Exception):
 
 class NeedsApproval(Refused):
     """
-    A command that is run only when a person approves it.
+    The command is run only if a person approves it.
 
     Args:
-        reason: One sentence: which rule it goes beyond.
-        risk: What it could do: "write" in the workspace, "execute" a program that is not known,
-            read "outside", or show "secrets".
-        path: The one path outside that it reads.
+        reason: The rule that it violates, in one sentence.
+        risk: What it could do: "write" in the workspace, "execute" an unknown program, read
+            "outside", or print "secrets".
+        path: The path outside that it reads.
     """
 
     def __init__(self, reason: str, risk: Risk, path: str = "") -> None:
@@ -49,11 +49,11 @@ class NeedsApproval(Refused):
 
 def visible(text: str, most: int = LONGEST_QUOTE) -> str:
     """
-    Return text as a person may be shown it: what a terminal would obey is spelled out.
+    Return text that is safe to display, with control characters escaped.
 
     Args:
-        text: Anything, also lone surrogates.
-        most: The most characters of it.
+        text: Any text, even with lone surrogates.
+        most: The maximum length in characters.
     """
     cut = text[:most]
     printable = "".join(_escape(char) if unsafe(char) else char for char in cut)

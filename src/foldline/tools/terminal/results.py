@@ -1,4 +1,4 @@
-"""What came of a command line: safe to show, bounded, and the rest readable page by page."""
+"""The result of a command line: safe to display, bounded, with the rest readable in pages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Status: TypeAlias = Literal["ok", "failed", "refused", "needs_approval", "timeou
 @frozen
 class CommandResult:
     """
-    What came of a command line; nothing of it has to be caught.
+    The result of a command line; errors are a status, not an exception.
 
-    ``status`` is "ok", "failed" when the last command ended with another code than 0, "refused",
-    "needs_approval" when a person has not allowed it, "timeout", or "error" when it could not be
-    run. ``stdout`` and ``stderr`` are safe to show and no longer than the limit; the whole is kept
-    under ``handle``. ``codes`` are those of the last pipeline. ``sandbox`` is what confined it,
-    ``directory`` where the terminal is now, as seen from the workspace.
+    ``status`` is "ok", "failed" if the last command exited with a code other than 0, "refused",
+    "needs_approval" if a person has not approved it, "timeout", or "error" if it could not be run.
+    ``stdout`` and ``stderr`` are safe to display and bounded; the full output is stored under
+    ``handle``. ``codes`` are the exit codes of the last pipeline. ``sandbox`` is the confinement,
+    ``directory`` the current directory, relative to the workspace.
     """
 
     status: Status
@@ -44,17 +44,17 @@ class CommandResult:
 
     @property
     def ok(self) -> bool:
-        """Whether it was run to its end, whatever its code."""
+        """Return True if it ran to its end, with any exit code."""
         return self.status in {"ok", "failed"}
 
     @property
     def code(self) -> int | None:
-        """The code of the last command, None when there is none."""
+        """The exit code of the last command, None if there is none."""
         return self.codes[-1] if self.codes else None
 
     @property
     def text(self) -> str:
-        """All of it, as a model reads it."""
+        """The complete result as text for a model."""
         head = {"refused": "Refused: ", "needs_approval": "Needs approval: "}.get(self.status, "")
         errors = self.stderr.rstrip("\n")
         parts = [
@@ -67,7 +67,7 @@ class CommandResult:
         return "\n".join(part for part in parts if part) or "(no output)"
 
     def to_dict(self) -> Mapping[str, Any]:
-        """Return it as JSON values, without the texts."""
+        """Return it as JSON values, without the output."""
         return {
             "status": self.status,
             "command": self.command,
@@ -91,15 +91,15 @@ ESCAPES: Final = re.compile(
 CONTROLS: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 )
-"""Control characters but tab and line break, and those that change the direction of text."""
+"""Control characters except tab and line break, and bidirectional control characters."""
 
 
 def clean_output(data: bytes) -> str:
     """
-    Return bytes as text that is safe to show.
+    Decode output as text that is safe to display.
 
     Args:
-        data: What a program wrote; what is no UTF-8 in it is replaced.
+        data: The output of a program; invalid UTF-8 is replaced.
     """
     text = data.decode("utf-8", "replace")
     if text.isascii() and text.isprintable():
@@ -108,15 +108,15 @@ def clean_output(data: bytes) -> str:
 
 
 ROOM: Final = 64 << 20
-"""What all kept outputs take at most, in characters; the oldest go first."""
+"""The maximum total length of stored outputs in characters; the oldest are evicted first."""
 
 PAGE: Final = 20_000
-"""The most characters of one page."""
+"""The maximum length of a page in characters."""
 
 
 @frozen
 class OutputPage:
-    """A part of a kept output; ``rest`` is how many characters come after it."""
+    """A part of a stored output; ``rest`` is the number of characters after it."""
 
     text: str
     start: int
@@ -125,10 +125,10 @@ class OutputPage:
 
 class OutputStore:
     """
-    Long outputs, kept in memory; any thread may use it.
+    Stores long outputs in memory; thread-safe.
 
     Args:
-        room: What they take at most, in characters.
+        room: The maximum total length in characters.
     """
 
     def __init__(self, room: int = ROOM) -> None:
@@ -138,9 +138,9 @@ class OutputStore:
 
     def shorten(self, text: str, most: int) -> tuple[str, str]:
         """
-        Return a text of about so many characters, and the handle of the whole, "" if it is whole.
+        Return a text of about ``most`` characters, and the handle of the full text, "" if it fits.
 
-        The beginning and the end are shown: what went wrong is often said last.
+        The beginning and the end are kept, since errors are often at the end.
         """
         if len(text) <= most:
             return text, ""
@@ -150,11 +150,11 @@ class OutputStore:
         head = head[: head.rfind("\n") + 1] or head
         tail = tail[tail.find("\n") + 1 :] or tail
         left = len(text) - len(head) - len(tail)
-        note = f"[… {left:,} characters left out here; all of it is kept as {handle} …]\n"
+        note = f"[… {left:,} characters omitted here; the full output is stored as {handle} …]\n"
         return f"{head}{note}{tail}", handle
 
     def keep(self, text: str) -> str:
-        """Keep a text, and return its handle; the oldest ones make room."""
+        """Store a text, and return its handle; the oldest ones are evicted."""
         handle = "out-" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:10]
         with self._lock:
             self._texts[handle] = text
@@ -168,18 +168,18 @@ class OutputStore:
         Return a part of a text.
 
         Args:
-            handle: Of the text.
-            start: Where the part begins, in characters.
-            most: How many characters it has at most.
+            handle: The handle of the text.
+            start: The offset of the part in characters.
+            most: The maximum length in characters.
 
         Raises:
-            RecallError: Nothing is kept under that handle.
+            RecallError: The handle is unknown.
         """
         with self._lock:
             text = self._texts.get(handle)
         if text is None:
             hint = "Run the command again."
-            raise RecallError(f"No output is kept as {handle[:40]!r}.", hint=hint)
+            raise RecallError(f"No output is stored as {handle[:40]!r}.", hint=hint)
         start = max(0, min(start, len(text)))
         part = text[start : start + max(1, most)]
         return OutputPage(part, start, len(text) - start - len(part))

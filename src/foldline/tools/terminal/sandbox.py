@@ -1,8 +1,8 @@
 """
-Which confinement there is: the strongest one from which the self-test does not escape.
+Choose a confinement: the strongest one from which a self-test cannot escape.
 
-The self-test tries so in a workspace made for it, with the real launcher. A mode whose test
-succeeds in anything does not exist. Nothing else decides: no version, no name of a system, no
+The self-test tries to escape in a temporary workspace, with the real launcher. A mode is
+unavailable if any attempt succeeds. Nothing else decides: no version, no name of a system, no
 presence of a program.
 """
 
@@ -47,12 +47,12 @@ MISSING: Final = {
     "bubblewrap": "it is not installed",
     "landlock": "it needs version 3 or newer in the kernel, and a filter for this processor",
 }
-"""What a trial says about a mode that is not there."""
+"""The reason in a trial of a mode that is not available."""
 
 
 @frozen
 class Unconfined:
-    """No confinement but the parser: what can only be decided while it runs is refused."""
+    """No confinement but the parser: commands that only the kernel could confine are refused."""
 
     name: ClassVar[str] = "UNCONFINED"
     loses: ClassVar[str] = "The kernel confines nothing: only the rules for commands do."
@@ -62,26 +62,26 @@ class Unconfined:
     ) -> dict[str, Any]:
         """Return the order for the launcher."""
         if any(stage.profile.writes or stage.profile.outside for stage in stages):
-            raise Refused("Nothing can be approved where the kernel confines nothing.")
+            raise Refused("Nothing can be approved without a sandbox.")
         return draft_order([(stage, stage.arguments, b"") for stage in stages], place, limits)
 
 
 Confinement: TypeAlias = Bubblewrap | Landlock | Unconfined
 """
-A way in which the kernel confines a pipeline.
+A kind of confinement of a pipeline by the kernel.
 
-``name`` is what results call it, ``loses`` what it does not promise, in one sentence. ``order``
-raises `Refused` for a profile that cannot be kept in this way.
+``name`` is its name in results, ``loses`` the guarantee that it lacks, in one sentence. ``order``
+raises `Refused` for a profile that it cannot enforce.
 """
 
 
 class NotConfined(FoldlineError):
-    """The kernel confines nothing here, so no terminal is opened."""
+    """No confinement is available, so no terminal is opened."""
 
 
 @frozen
 class ConfinementTrial:
-    """The confinement of a mode, None where it cannot be used, and what its self-test said."""
+    """The confinement of a mode, None if unavailable, and the result of its self-test."""
 
     confinement: Confinement | None
     words: str
@@ -89,21 +89,21 @@ class ConfinementTrial:
 
 def choose_confinement(mode: Mode = "auto", *, allow_unconfined: bool = False) -> Confinement:
     """
-    Return a confinement that holds.
+    Return a confinement that passed its self-test.
 
     Args:
-        mode: Which; "auto" takes bubblewrap, else Landlock.
-        allow_unconfined: Has to be said besides "none": the kernel then confines nothing.
+        mode: The mode; "auto" uses bubblewrap, else Landlock.
+        allow_unconfined: Required with "none", where the kernel confines nothing.
 
     Raises:
-        NotConfined: It does not exist here, or its self-test escaped.
-        BudgetError: There is no such mode.
+        NotConfined: It is not available, or its self-test escaped.
+        BudgetError: The mode is unknown.
     """
     check_name("sandbox", mode, MODES)
     if mode == "none":
         if not allow_unconfined:
-            why = "A terminal that the kernel does not confine is not opened by accident."
-            hint = "Say allow_unconfined=True besides, if that is what you want."
+            why = "A terminal without a sandbox is not opened by accident."
+            hint = "Pass allow_unconfined=True, too, if that is intended."
             raise NotConfined(why, hint=hint)
         _check_system()
         return Unconfined()
@@ -114,16 +114,16 @@ def choose_confinement(mode: Mode = "auto", *, allow_unconfined: bool = False) -
         if result.confinement is not None:
             return result.confinement
         wrong.append(f"{one}: {result.words}")
-    raise NotConfined(f"The kernel can confine nothing here ({'; '.join(wrong)}).", hint=INSTALL)
+    raise NotConfined(f"No sandbox is available here ({'; '.join(wrong)}).", hint=INSTALL)
 
 
 _HELD: dict[Mode, ConfinementTrial] = {}
-"""Modes whose self-test held in this program: it is not made again."""
+"""Modes that passed the self-test in this process, which is not repeated."""
 
 
 def try_confinement(mode: Mode) -> ConfinementTrial:
     """
-    Look for a mode and try to escape from it; once in the life of a program when it holds.
+    Detect a mode and run its self-test; once per process if it passes.
 
     Args:
         mode: "bubblewrap" or "landlock".
@@ -145,7 +145,7 @@ def try_confinement(mode: Mode) -> ConfinementTrial:
 
 def _check_system() -> None:
     if not sys.platform.startswith("linux"):
-        raise NotConfined(f"It needs Linux, and this is {sys.platform}.")
+        raise NotConfined(f"It requires Linux; this is {sys.platform}.")
 
 
 # --- the self-test -------------------------------------------------------------------------
@@ -153,15 +153,15 @@ def _check_system() -> None:
 LIMITS: Final = TerminalLimits(seconds=10.0, output=100_000)
 
 FORKING: Final = Profile(forks=True)
-"""What git gets: the widest that a model has without asking."""
+"""The profile of git, the widest without an approval."""
 
 
 def escapes(confinement: Confinement) -> list[str]:
     """
-    Try to escape, and return what succeeded or why nothing can be run; empty when it holds.
+    Try to escape; return successful attempts or why nothing can be run, empty if it passed.
 
     Args:
-        confinement: How it is confined.
+        confinement: The confinement.
     """
     with tempfile.TemporaryDirectory(prefix="foldline-self-test-") as name:
         return _Test(confinement, Path(name).resolve()).all()
@@ -186,10 +186,10 @@ class _Test:
         shell = "bash" if find_binary("bash") else "sh"
         with socket.create_server(("127.0.0.1", 0)) as listener:
             listener.settimeout(0)
-            before, lasting = self._state(), f"1{int(self.token[:7], 16)}"
-            answer = self._run(shell, "-c", self._script(lasting, listener.getsockname()[1]))
+            before, marker = self._state(), f"1{int(self.token[:7], 16)}"
+            answer = self._run(shell, "-c", self._script(marker, listener.getsockname()[1]))
             found = [*self._read(answer), *self._check_changes(before)]
-            return [*found, *_find_leftovers(lasting), *_find_connections(listener)]
+            return [*found, *_find_leftovers(marker), *_find_connections(listener)]
 
     def _run(self, name: str, *words: str) -> PipelineOutcome | None:
         program = find_binary(name)
@@ -199,14 +199,14 @@ class _Test:
         stage = PipelineStage((program, *words), profile=FORKING)
         return run_order(self.confinement.order([stage], place, LIMITS), LIMITS.output)
 
-    def _script(self, lasting: str, port: int) -> str:
-        """Return all that is tried: text of this file only, no model writes for a shell."""
+    def _script(self, marker: str, port: int) -> str:
+        """Return the script of all attempts; fixed text, without model output."""
         inside, outside, me = self.inside, self.outside, os.getpid()
         processes = [f"/proc/{one}" for one in ("self", me, "1")]
         about = [f"{one}/{what}" for one in processes for what in ("environ", "cmdline")]
         reads = [self.secret, "link", "../outside/secret", *about]
-        sleeps = f"sleep {lasting} </dev/null >/dev/null 2>&1 &"
-        lingers = [f"({start} {sleeps})" for start in ("setsid", "nohup", "")]
+        sleeps = f"sleep {marker} </dev/null >/dev/null 2>&1 &"
+        orphans = [f"({start} {sleeps})" for start in ("setsid", "nohup", "")]
         changes = [
             ": > made",
             f": > '{outside}/made'",
@@ -220,12 +220,12 @@ class _Test:
         ]
         looks = [f"cat '{path}'" for path in reads]
         connects = [f"(exec 3<>/dev/tcp/127.0.0.1/{port})"]
-        tries = (*looks, *changes, *lingers, *connects)
+        tries = (*looks, *changes, *orphans, *connects)
         return "; ".join(f"{{ {one}; }} 2>/dev/null" for one in tries)
 
     def _read(self, outcome: PipelineOutcome | None) -> list[str]:
         if outcome is None or outcome.error:
-            return [f"it cannot be tried: {_output_of(outcome)}"]
+            return [f"the self-test failed to run: {_output_of(outcome)}"]
         out = []
         if f"secret {self.token}".encode() in outcome.stdout:
             out.append("it reads a file outside")
@@ -244,10 +244,10 @@ class _Test:
         return [one and (one.st_mode, one.st_size, one.st_mtime_ns) for one in found]
 
 
-def _find_leftovers(lasting: str) -> list[str]:
-    """Look for processes that were left behind; nobody else has their argument."""
+def _find_leftovers(marker: str) -> list[str]:
+    """Search for leftover processes by their unique argument."""
     until = time.monotonic() + 1
-    while _is_running(lasting):
+    while _is_running(marker):
         if time.monotonic() > until:
             return ["it leaves a process behind"]
         time.sleep(0.01)
@@ -263,7 +263,7 @@ def _find_connections(listener: socket.socket) -> list[str]:
 
 
 def _is_running(argument: str) -> bool:
-    """Return True if a process of this machine, other than this one, has an argument."""
+    """Return True if another process of this machine has an argument."""
     for path in Path("/proc").iterdir():
         if path.name.isdigit() and path.name != str(os.getpid()):
             with contextlib.suppress(OSError):
@@ -276,4 +276,4 @@ def _output_of(outcome: PipelineOutcome | None) -> str:
     if outcome is None:
         return "cat is not installed"
     message = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
-    return (message[-1] if message else outcome.error or "it said nothing")[:300]
+    return (message[-1] if message else outcome.error or "it printed nothing")[:300]

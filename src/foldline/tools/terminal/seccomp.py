@@ -1,9 +1,9 @@
 """
-A filter for system calls, as the kernel reads it.
+Compile seccomp filters of system calls.
 
-Denied is what neither a read-only mount nor Landlock decides: sockets, other processes, new
-namespaces, what is left behind, and where the mounts are not ours also times and modes of files.
-The numbers stand in ``syscalls.toml``.
+A filter denies what neither a read-only mount nor Landlock covers: sockets, other processes, new
+namespaces, detached processes, and without private mounts also times and modes of files. The
+numbers are in ``syscalls.toml``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from foldline.tools.description import read_tables
 from foldline.tools.terminal.order import Profile
 
 AUDIT: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-"""``AUDIT_ARCH_*``: a call in the manner of another architecture kills the process."""
+"""``AUDIT_ARCH_*``: a call with the ABI of another architecture kills the process."""
 
 CALLS: Final[Mapping[str, Mapping[str, Sequence[int]]]] = read_tables(
     "foldline.tools.terminal", "syscalls.toml"
 )
-"""The numbers of what is denied, by the reason, for each architecture."""
+"""The numbers of denied calls, by reason, for each architecture."""
 
 CLONE: Final = (56, 220)
 CLONE3: Final = (435, 435)
@@ -34,7 +34,7 @@ NAMESPACES: Final = 0x7E020000
 """Bits of the flags of ``clone``."""
 
 TERMINAL_INPUT: Final = (0x5412, 0x541C)
-"""``TIOCSTI`` and ``TIOCLINUX``: they type into a terminal."""
+"""``TIOCSTI`` and ``TIOCLINUX``: they inject input into a terminal."""
 
 X32: Final = 0x40000000
 
@@ -48,21 +48,21 @@ Step = tuple[int, int, int, int]
 
 
 def machine() -> str:
-    """Return the name of this architecture, "" when the filter does not know it."""
+    """Return the name of this architecture, "" if it is not supported."""
     name = platform.machine()
     return name if name in AUDIT else ""
 
 
 def compile_filter(profile: Profile, *, mounted: bool) -> bytes:
     """
-    Return the filter for a command.
+    Compile the filter for a command.
 
     Args:
-        profile: What the command may do.
-        mounted: Whether it runs in mounts and a process namespace of its own.
+        profile: The permissions of the command.
+        mounted: True if it runs with private mounts and a private process namespace.
 
     Raises:
-        KeyError: The architecture is not known; `machine` says so before.
+        KeyError: The architecture is not supported; check `machine` first.
     """
     arch = machine()
     column = [*AUDIT].index(arch)
@@ -94,7 +94,7 @@ def _deny(number: int, error: int = errno.EPERM) -> list[Step]:
 
 
 def _clone(number: int, *, forks: bool) -> list[Step]:
-    """Deny namespaces always, and processes, which are no threads, where none may be started."""
+    """Deny new namespaces always, and new processes, but not threads, unless allowed."""
     refuse = (_RETURN, 0, 0, _ERRNO | errno.EPERM)
     inner: list[Step] = [(_LOAD, 0, 0, _FIRST), (_BITS, 0, 1, NAMESPACES), refuse]
     if not forks:

@@ -1,11 +1,11 @@
 """
-A terminal for an agent: it reads one workspace, and nothing else.
+A terminal for an agent that reads one workspace, and nothing else.
 
     terminal = Terminal.open("project")
     terminal.run("grep -rn TODO src | head -n 20").stdout
 
-Three layers: a parser that runs nothing that it does not understand; the kernel, which keeps what
-no parser can see; a person, who is asked for anything beyond.
+Three layers: a parser that refuses what it does not understand; the kernel, which enforces what no
+parser can check; and a person, who approves anything more.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ from foldline.tools.terminal.results import (
 from foldline.tools.terminal.sandbox import Confinement, Mode, choose_confinement
 
 NEVER: Final = ("/", "/usr", "/etc", "/proc", "/sys", "/dev", "/bin", "/lib", "/run", "/boot")
-"""Directories that are no workspace: they hold the system itself."""
+"""System directories, which cannot be a workspace."""
 
 UNREAL: Final = ("/proc/", "/sys/", "/dev/")
 
 NAMED: Final = re.compile(r"(?m)^/usr/bin/(?=[\w-]+: )")
-"""How a program calls itself in an error: by the whole path by which it was started."""
+"""The full path with which a program begins its errors."""
 
 
 @dataclass(slots=True)
 class _LineOutput:
-    """What a line has said so far."""
+    """The output of a line so far."""
 
     stdout: bytes = b""
     stderr: bytes = b""
@@ -65,9 +65,9 @@ class _LineOutput:
 
 class Terminal:
     """
-    A terminal in one workspace; `open` makes one. Lines are run one after the other.
+    A terminal in one workspace; created by `open`. Lines run one after another.
 
-    ``run`` never raises, whatever it is given.
+    ``run`` never raises.
     """
 
     def __init__(
@@ -104,26 +104,26 @@ class Terminal:
         Open a terminal.
 
         Args:
-            workspace: The directory that may be read.
-            limits: Seconds, bytes and characters of one line.
-            sandbox: What confines it: "auto" takes bubblewrap, else Landlock with seccomp.
-            allow_cd: Whether ``cd`` is understood; it is remembered from line to line.
-            allow_unconfined: Has to be said besides ``sandbox="none"``.
-            approvals: Who is asked for what goes beyond reading; without it the answer is no.
-            keeping: Where the rest of long outputs is kept; default a store of its own, in memory.
-            sensitive: Names of files and folders that are shown only when a person approves, in
-                small letters, ``*`` for anything.
+            workspace: The readable directory.
+            limits: The limits of one line.
+            sandbox: The confinement: "auto" uses bubblewrap, else Landlock with seccomp.
+            allow_cd: Allow ``cd``, which persists from line to line.
+            allow_unconfined: Required with ``sandbox="none"``.
+            approvals: Approves commands that do more than read; without it they are refused.
+            keeping: The store of long outputs; default a new one, in memory.
+            sensitive: Patterns of files and folders that require an approval, in lower case;
+                ``*`` matches anything.
 
         Raises:
-            BudgetError: The workspace is none, or the log of approvals lies in it.
-            NotConfined: The kernel can confine nothing here.
+            BudgetError: The workspace is invalid, or the log of approvals is inside it.
+            NotConfined: No sandbox is available here.
         """
         place = replace(_open_workspace(workspace), sensitive=tuple(sensitive))
         if approvals is not None and approvals.audit is not None:
             log = os.path.realpath(approvals.audit)
             if log.startswith(place.workspace + "/"):
-                why = "The log of approvals lies in the workspace."
-                raise BudgetError(why, hint="Keep it elsewhere.")
+                why = "The log of approvals is inside the workspace."
+                raise BudgetError(why, hint="Choose another path.")
         confinement = choose_confinement(sandbox, allow_unconfined=allow_unconfined)
         return cls(
             place,
@@ -136,17 +136,17 @@ class Terminal:
 
     @property
     def sandbox(self) -> str:
-        """What confines it: "bubblewrap", "landlock" or "UNCONFINED"."""
+        """The confinement: "bubblewrap", "landlock" or "UNCONFINED"."""
         return self._confinement.name
 
     @property
     def workspace(self) -> Path:
-        """What may be read."""
+        """The readable directory."""
         return Path(self._home.workspace)
 
     @property
     def directory(self) -> Path:
-        """Where it is now."""
+        """The current directory."""
         return Path(self._place.directory)
 
     def run(self, command: str, *, stop: Event | None = None) -> CommandResult:
@@ -154,8 +154,8 @@ class Terminal:
         Run a command line.
 
         Args:
-            command: What the model wrote.
-            stop: Calls it off when it is set.
+            command: The text of the model.
+            stop: Cancels it when set.
         """
         begun = time.monotonic()
         with self._lock:
@@ -166,7 +166,7 @@ class Terminal:
         return replace(ran, notes=notes, sandbox=self.sandbox, directory=where, seconds=elapsed)
 
     async def arun(self, command: str) -> CommandResult:
-        """Run a command line without blocking; a cancellation ends it."""
+        """Run a command line without blocking; cancellation ends it."""
         stop = Event()
         try:
             return await asyncio.to_thread(self.run, command, stop=stop)
@@ -176,14 +176,14 @@ class Terminal:
 
     def more(self, handle: str, start: int = 0) -> OutputPage:
         """
-        Read on in an output that was too long to be shown.
+        Read more of an output that was cut.
 
         Args:
-            handle: What the output named.
-            start: Where to begin, in characters.
+            handle: The handle in the output.
+            start: The offset in characters.
 
         Raises:
-            RecallError: Nothing is kept under that handle.
+            RecallError: The handle is unknown.
         """
         return self._outputs.page(handle, start)
 
@@ -195,11 +195,11 @@ class Terminal:
             steps = plan_all(
                 parse_line(command), self._place, confined=self._confined, allow_cd=self._allow_cd
             )
-            beyond = [more for step in steps for more in step.beyond]
-            if beyond and not self._confined:
-                hint = "Nothing more is approved where nothing is confined."
-                raise Refused(beyond[0].reason, hint)
-            request = request_approval(steps, self._approvals) if beyond else None
+            violations = [more for step in steps for more in step.violations]
+            if violations and not self._confined:
+                hint = "Nothing can be approved without a sandbox."
+                raise Refused(violations[0].reason, hint)
+            request = request_approval(steps, self._approvals) if violations else None
         except NotApproved as no:
             return CommandResult("needs_approval", line, reason=str(no), request=no.request)
         except Refused as no:
@@ -207,7 +207,7 @@ class Terminal:
         except (OSError, StoreError) as error:
             return CommandResult("error", line, reason=f"It was not run: {error}")
         if stop is not None and stop.is_set():
-            return CommandResult("error", line, reason="It was called off before it was run.")
+            return CommandResult("error", line, reason="It was cancelled before it was run.")
         try:
             ran = self._result(line, self._steps(steps, stop))
         except Refused as no:
@@ -218,25 +218,25 @@ class Terminal:
 
     def _steps(self, steps: Sequence[PlannedStep], stop: Event | None) -> _LineOutput:
         """
-        Run the steps in order, as far as ``&&`` and ``||`` let them.
+        Run the steps in order, subject to ``&&`` and ``||``.
 
         Raises:
-            Refused: What was approved cannot be confined; then none of them was run.
+            Refused: An approved step cannot be confined; then none was run.
         """
         for step in steps:
-            if step.beyond:
+            if step.violations:
                 self._confinement.order(step.stages, step.place, self.limits)
         output = _LineOutput()
         until = time.monotonic() + self.limits.seconds
         for step in steps:
             if output.codes and step.pipeline.joint == ("||" if output.codes[-1] == 0 else "&&"):
                 continue
-            if step.place != self._place:  # a cd before it went otherwise than it was planned
+            if step.place != self._place:  # an earlier cd did not go as planned
                 step = plan_pipeline(
                     step.pipeline, self._place, confined=self._confined, allow_cd=self._allow_cd
                 )
-                if step.beyond:
-                    raise step.beyond[0]
+                if step.violations:
+                    raise step.violations[0]
             self._step(step, output, until, stop)
             if output.error:
                 break
@@ -254,7 +254,7 @@ class Terminal:
             return
         if not self._place.is_there():
             self._place = self._home
-            output.error = "The directory is gone; the terminal is in its workspace again."
+            output.error = "The directory no longer exists; the terminal is back in its workspace."
             return
         limits = replace(self.limits, seconds=max(0.05, until - time.monotonic()))
         room = max(1, self.limits.output - len(output.stdout) - len(output.stderr))
@@ -273,7 +273,7 @@ class Terminal:
         if cut:
             notes.append(f"stopped after {self.limits.output:,} bytes of output")
         if handle:
-            notes.append(f"long output: read on with the handle {handle}")
+            notes.append(f"long output: read more with the handle {handle}")
         status: Status = "failed" if output.codes and output.codes[-1] not in {0, None} else "ok"
         reason = ""
         if cut:
@@ -298,8 +298,8 @@ class Terminal:
 def _open_workspace(workspace: str | os.PathLike[str]) -> WorkingDirectory:
     path = os.path.realpath(workspace)
     if path in NEVER or path.startswith(UNREAL):
-        why = f"{path} is no workspace: it holds the system itself."
-        raise BudgetError(why, hint="Name a folder of yours.")
+        why = f"{path} cannot be a workspace: it is a system directory."
+        raise BudgetError(why, hint="Name a folder of your own.")
     try:
         return WorkingDirectory.at(path)
     except OSError as error:

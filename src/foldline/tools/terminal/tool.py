@@ -35,21 +35,21 @@ CODES: Final[Mapping[Status, ErrorCode]] = {
 
 class TerminalTool:
     """
-    A terminal in one workspace, and the tool with which a model uses it.
+    A terminal in one workspace, with a tool for models.
 
     Args:
-        workspace: The directory that may be read.
-        timeout: What one line may take, in seconds.
-        max_output_size: The most that is read of what a line says, in bytes.
-        allow_cd: Whether ``cd`` is understood.
-        sandbox: What confines it; see `Terminal.open`.
-        approvals: Who approves what goes beyond reading.
-        visible_output: The most that a model reads at once, in characters.
-        sensitive: Names of files that need the approval of a person; see `Terminal.open`.
+        workspace: The readable directory.
+        timeout: The timeout of a line in seconds.
+        max_output_size: The maximum output of a line in bytes.
+        allow_cd: Allow ``cd``.
+        sandbox: The confinement; see `Terminal.open`.
+        approvals: Approves commands that do more than read.
+        visible_output: The maximum output returned to a model, in characters.
+        sensitive: Patterns of files that require an approval; see `Terminal.open`.
 
     Raises:
-        BudgetError: The workspace is none, or a number is out of range.
-        NotConfined: The kernel can confine nothing here.
+        BudgetError: The workspace is invalid, or a number is out of range.
+        NotConfined: No sandbox is available here.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class TerminalTool:
 
     def run(self, parameters: Mapping[str, Any]) -> str:
         """
-        Run a command line, and return what a model reads.
+        Run a command line, and return the text for a model.
 
         Args:
             parameters: ``{"command": …}``, or ``{"handle": …, "start": …}``.
@@ -97,7 +97,7 @@ class TerminalTool:
 
     def _more(self, given: dict[str, Any]) -> ToolOutput:
         if "handle" not in given:
-            message = "Give a command, or a handle to read on in."
+            message = "Give a command, or the handle of an output."
             return ToolOutput.error(ErrorCode.INVALID_ARGUMENTS, message)
         try:
             found = self.terminal.more(given["handle"], given["start"])

@@ -1,13 +1,12 @@
 """
 OpenHands: event files (V1), completion logs, and DevAI trajectories of its runs.
 
-A completion log holds the chat completions request of one step with the response beside it; the
-conversation is the request. Where tool calls are written into the text (models without function
-calling), they are text here too.
+A completion log holds the chat completions request of one step and its response; the
+conversation is the request. Tool calls that are written into the text (models without function
 
-A DevAI trajectory is a list of steps. Each holds what the user said, what the agent thought and
-did, and what the environment answered; action and answer have no ids, those of one step belong
-together.
+calling) are text here too.
+A DevAI trajectory is a list of steps. Each holds the user's message, the agent's thought and
+action, and the environment's answer; action and answer have no ids and are paired by step.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _LOGGED = frozenset({"kwargs", "cost", "latency_sec", "context_window", "raw_mes
 
 
 class OpenHands(EmbeddedWire):
-    """The files that OpenHands leaves behind."""
+    """The files that OpenHands writes."""
 
     name = "openhands"
     title = "OpenHands events (.jsonl), completion log (.json), DevAI trajectory (.json)"
@@ -63,7 +62,7 @@ class OpenHands(EmbeddedWire):
         return _DEVAI.decode(source) if is_devai else super().decode(source)
 
     def encode(self, recording: Recording) -> bytes:
-        """Write the file again, of whichever kind it is."""
+        """Write the file, of any of these kinds."""
         if isinstance(recording.document, EventLog):
             return encode_events(recording)
         steps = recording.current.transcript.dialect == DEVAI
@@ -83,7 +82,7 @@ class DevAI(JsonFormat):
     title = "DevAI trajectory (.json)"
 
     def recognises(self, source: TranscriptSource) -> float:
-        """Look for a list of such steps."""
+        """Look for a list of DevAI steps."""
         fields = ("step", "user_message", "agent", "environment")
         return float(is_list_of_objects(source.document, *fields))
 
@@ -97,7 +96,7 @@ class DevAI(JsonFormat):
         return Transcript.of(messages, DEVAI)
 
     def write(self, messages: Sequence[Message]) -> list[Any]:
-        """Write the steps again; messages of no step become one each."""
+        """Write the steps; a new message becomes its own step."""
         out = []
         for _, group in groupby(messages, key=_origin):
             together = tuple(group)
@@ -135,7 +134,7 @@ def _messages(step: dict[str, Any], index: int) -> list[Message]:
 
 
 def _origin(message: Message) -> int:
-    """Tell apart the steps from which messages came; those of none are one by one anyway."""
+    """Return an identity of the step that a message was read from, 0 for a new message."""
     return id(message.raw) if message.dialect == DEVAI else 0
 
 

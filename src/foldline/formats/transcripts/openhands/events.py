@@ -1,9 +1,9 @@
 """
 Event files of OpenHands (V1): JSON Lines with actions, observations, messages, condensations.
 
-Actions of one model response that stand together are one assistant message with parallel calls. A
-condensation forgets earlier events and puts a summary at an offset among those that are left: the
-conversation is what the model saw after it, the forgotten events stay in the file.
+Adjacent actions of one model response are one assistant message with parallel calls. A
+condensation forgets earlier events and puts a summary at an offset among the remaining ones: the
+conversation is the model's view after it, the forgotten events stay in the file.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _Response: TypeAlias = list[tuple[int, dict[str, Any]]]
 @frozen
 class EventLog:
     """
-    An event file: its lines, what was read, and the lines from which each message came.
+    An event file: its lines, the messages read, and the lines of each message.
 
-    ``summaries`` maps a message that is a summary to the line of its condensation.
+    ``summaries`` maps the id of a summary message to the line of its condensation.
     """
 
     source: TranscriptSource
@@ -80,7 +80,7 @@ def decode_events(source: TranscriptSource) -> Recording:
 
 
 def encode_events(recording: Recording) -> bytes:
-    """Write the events again."""
+    """Write the events."""
     document: EventLog = recording.document
     messages = recording.conversations[0].transcript.messages
     if is_unchanged(document.messages, messages):
@@ -105,7 +105,7 @@ def encode_events(recording: Recording) -> bytes:
 
 
 def _view(events: _Response) -> _Response:
-    """Follow the events to what the model saw in the end; a summary is its condensation."""
+    """Replay the events to the model's final view; a summary is its condensation event."""
     visible: _Response = []
     for row, event in events:
         if str(event.get("kind")) in KINDS:
@@ -122,13 +122,13 @@ def _view(events: _Response) -> _Response:
 
 
 def _number(event: dict[str, Any]) -> str:
-    """Return the id under which an event is forgotten; a summary has one of its own."""
+    """Return the id by which an event is forgotten; a summary has its own."""
     suffix = "-summary" if event["kind"] == SUMMARY else ""
     return f"{event.get('id')}{suffix}"
 
 
 def _responses(visible: _Response) -> list[_Response]:
-    """Join neighbouring actions of the same model response."""
+    """Join adjacent actions of the same model response."""
     out: list[_Response] = []
     for row, event in visible:
         number = event.get("llm_response_id")
@@ -164,7 +164,7 @@ def _lines(message: Message, rows: Sequence[int], lines: Lines) -> list[bytes]:
 def _update_summaries(
     document: EventLog, visible: Sequence[tuple[Message, int]]
 ) -> dict[int, dict[str, Any]]:
-    """Return the condensations whose summary changed, or moved because of what came before it."""
+    """Return the condensations whose summary changed, or moved with the events before it."""
     earlier = _counts(
         (m, 1 if m.id in document.summaries else len(m.raw)) for m in document.messages
     )

@@ -1,4 +1,4 @@
-"""The parts of an OpenHands V1 event as a model reads them, and events with other parts."""
+"""The parts of an OpenHands V1 event as the model reads them, and events with changed parts."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ NAME = "openhands"
 @frozen
 class EventKind:
     """
-    A kind of event: its role, and how its parts are read and written.
+    A kind of event: its role, and the functions that read and write its parts.
 
-    ``write`` is given an event, its parts as they were read, and as they are now.
+    ``write`` takes an event, its original parts, and its current parts.
     """
 
     role: Role
@@ -41,7 +41,7 @@ class EventKind:
 
 def role_of(event: dict[str, Any], row: int) -> Role:
     """
-    Return the role under which a model reads an event.
+    Return the role of an event.
 
     Raises:
         InputError: A message event without a known role.
@@ -64,7 +64,7 @@ def read_event(event: dict[str, Any], row: int) -> tuple[Part, ...]:
 
     Args:
         event: An event whose kind is in ``KINDS``.
-        row: Position of its line, named in errors.
+        row: Position of its line, for errors.
     """
     return KINDS[event["kind"]].read(event, row)
 
@@ -163,7 +163,7 @@ def _observation(event: dict[str, Any], row: int) -> tuple[Part, ...]:
 
 
 def write_events(message: Message) -> list[Any]:
-    """Write the events of a changed message; the parts stand where they were read."""
+    """Write the events of a changed message; each part goes to the event it was read from."""
     before = [read_event(event, 0) for event in message.raw]
     if sum(map(len, before)) != len(message.parts):
         return new_events(message)
@@ -177,7 +177,7 @@ def write_events(message: Message) -> list[Any]:
 
 
 def new_events(message: Message) -> list[Any]:
-    """Write a message that came from nowhere in the file: a message event, errors for results."""
+    """Write a message that has no event in the file: a message event, errors for results."""
     out: list[Any] = [
         {
             "id": f"{message.id}-{position}",
@@ -192,14 +192,14 @@ def new_events(message: Message) -> list[Any]:
     rest = [part for part in message.parts if not isinstance(part, ToolResult)]
     if rest or not out:
         content = [{"type": "text", "text": flat_text(rest)}]
-        words: dict[str, Any] = {"role": message.role, "content": content}
+        llm_message: dict[str, Any] = {"role": message.role, "content": content}
         calls = [
             {"id": call.id, "name": call.name, "arguments": call.arguments, "origin": "completion"}
             for call in message.calls
         ]
-        words |= {"tool_calls": calls} if calls else {}
+        llm_message |= {"tool_calls": calls} if calls else {}
         source = "agent" if message.role == "assistant" else "user"
-        event = {"id": message.id, "source": source, "llm_message": words}
+        event = {"id": message.id, "source": source, "llm_message": llm_message}
         out.append({**event, "kind": "MessageEvent"})
     return out
 
@@ -242,7 +242,7 @@ def _write_action(
     changed = {**event, "thought": _content_wire(new), **_kept_reasoning(event, new)}
     for before, part in zip(old, new, strict=True):
         if isinstance(part, ToolCall) and part != before:
-            # The parsed action repeats the arguments; without it the call alone speaks.
+            # The parsed action repeats the arguments; without it only the call defines them.
             changed |= {"tool_call": _shape(part.raw).write(part, part.raw), "action": None}
     return changed
 
@@ -258,7 +258,7 @@ def _kept_reasoning(event: dict[str, Any], new: Sequence[Part]) -> dict[str, Any
 
 
 def _emptied(event: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a list of an event that says the same again, without anything in it."""
+    """Return an emptied copy of a list that repeats other fields."""
     return {key: []} if event.get(key) else {}
 
 
@@ -271,7 +271,7 @@ def _write_observation(
 
 
 def _failure(key: str) -> EventKind:
-    """Return the kind of an event that is a failed result, whose text stands under a key."""
+    """Return the kind of an event that is a failed result, with its text under a key."""
 
     def read(event: dict[str, Any], row: int) -> tuple[Part, ...]:
         return (_result(event, row, _blocks(event.get(key), row, key), failed=True),)
@@ -290,4 +290,4 @@ KINDS: dict[str, EventKind] = {
     "AgentErrorEvent": _failure("error"),
     "UserRejectObservation": _failure("rejection_reason"),
 }
-"""The events that a model reads."""
+"""The kinds of events that are sent to the model."""

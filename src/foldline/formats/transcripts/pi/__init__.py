@@ -1,10 +1,10 @@
 """
 pi sessions: JSON Lines of entries, the newer ones linked to a tree.
 
-The context is what pi itself builds: the path to the last entry; after a ``compaction`` its
-summary, then the entries from the first kept one on. Shell commands of the user are messages,
-unless they were excluded. Every compaction ends a segment; the last conversation of the recording
-is what the model sees now. Summaries are shown without the sentence that pi puts around them.
+The context is built as in pi: the path to the last entry; after a ``compaction`` its summary,
+then the entries from the first kept one on. Shell commands of the user are messages, unless they
+were excluded. Every compaction ends a segment; the last conversation of the recording is the
+model's current view. Summaries are read without the sentence that pi wraps around them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Pi(SessionFormat):
     The session files under ``~/.pi/agent/sessions``.
 
     A changed message changes its entry, a new one becomes a ``message`` entry, or the summary of
-    the compaction where it replaces that summary.
+    the compaction if it replaces that summary.
     """
 
     name = NAME
@@ -37,7 +37,7 @@ class Pi(SessionFormat):
     read = staticmethod(read)
 
     def recognises(self, source: TranscriptSource) -> float:
-        """Look for the header, and for messages in the shape of pi."""
+        """Look for the header, and for messages in pi's shape."""
         records = [value for value in source.head if isinstance(value, dict)]
         if not records or records[0].get("type") != "session":
             return 0.0
@@ -45,12 +45,12 @@ class Pi(SessionFormat):
         return 1.0 if all(isinstance(m, dict) and "role" in m for m in messages) else 0.0
 
     def draft(self, session: PiSession) -> JsonDraft:
-        """Begin the changed file."""
+        """Create a draft of the changed file."""
         return _Draft(session)
 
 
 class _Draft(JsonDraft):
-    """The file in the making, with changed messages and summaries."""
+    """A draft of the file, with changed messages and summaries."""
 
     def __init__(self, session: PiSession) -> None:
         super().__init__(session.lines, session.entries)
@@ -62,7 +62,7 @@ class _Draft(JsonDraft):
         self.summaries: dict[int, str] = {}
 
     def apply(self, segment: PiSegment, messages: Sequence[Message]) -> None:
-        """Bring one segment into its new state."""
+        """Apply the changes of one segment."""
         body = self._without_summary(segment, messages)
         removed: set[Slot] = set()
         for message in body:
@@ -82,10 +82,10 @@ class _Draft(JsonDraft):
         self, segment: PiSegment, messages: Sequence[Message]
     ) -> Sequence[Message]:
         """
-        Put the summary aside and return the rest.
+        Record the summary and return the other messages.
 
-        The compaction must stay, or what it summarised would be seen again. A new text in front
-        takes the place of a summary that was left out; else the summary becomes empty.
+        The compaction must stay, or the entries it summarised would reappear. A new text at the
+        front replaces a summary that was removed; else the summary becomes empty.
         """
         if segment.compaction is None:
             return messages
@@ -99,13 +99,13 @@ class _Draft(JsonDraft):
         return [message for message in messages if message is not kept]
 
     def _find_stranded(self) -> set[Slot]:
-        """Find entries beside the path that would now be the last one, and so the present."""
+        """Find entries beside the path that would become the last one, and so the current leaf."""
         left = [slot for slot in self.slots if isinstance(slot, int) and slot in self.session.path]
         last = max(left, default=-1)
         return {n for n in self.session.entries if n > last and n not in self.session.path}
 
     def update_line(self, line: int) -> Any:
-        """Return an entry of which fields change."""
+        """Return an entry with its changed fields."""
         known = (self.parents, self.summaries, self.wires, self._first_kept)
         if not any(line in lines for lines in known):
             return None
@@ -123,7 +123,7 @@ class _Draft(JsonDraft):
         return {**record, **changes} if changes else None
 
     def new_values(self, message: Message, near: dict[str, Any]) -> Iterator[Any]:
-        """Make the entries of a new message, at the time of its neighbour."""
+        """Create the entries of a new message, with the timestamp of its neighbour."""
         parent, all_wires = self.parents.get(message.id), self.wires[message.id]
         stamp = {"timestamp": near["timestamp"]} if "timestamp" in near else {}
         for number, wire in enumerate(all_wires, start=1):
@@ -155,7 +155,7 @@ class _Draft(JsonDraft):
         return out
 
     def _pointer(self, line: int, target: int, count: int) -> dict[str, Any]:
-        """Return the changed field that says where a compaction begins, if it changed."""
+        """Return the field with the first kept entry of a compaction, if it changed."""
         record = self.old.value(line)
         new: dict[str, Any] = {}
         if isinstance(record.get("firstKeptEntryId"), str):
@@ -180,5 +180,5 @@ def _is_new_text(message: Message, segment: PiSegment) -> bool:
 
 
 def _entry_id(message: Message, further: int = 0) -> str:
-    """Derive the id of a new entry, the same one every time; the last of several is number 0."""
+    """Derive the id of a new entry, deterministically; the last of several is number 0."""
     return derived_id(message.id, str(further))[:8]

@@ -1,4 +1,4 @@
-"""Messages of pi: their neutral parts, and the way back."""
+"""Messages of pi: reading them as neutral parts, and writing them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NAME = "pi"
 CALL = CallShape(new={"type": "toolCall"})
 
 ROLES: dict[str, Role] = {"assistant": "assistant", "toolResult": "tool"}
-"""The roles of messages by what pi calls them; everything else is read as what the user says."""
+"""The roles of pi's messages; any other role is read as user."""
 
 _SUMMARIES = ("compactionSummary", "branchSummary")
 
@@ -69,7 +69,7 @@ def _usage(value: Any) -> Usage | None:
 
 
 def is_visible(wire: dict[str, Any]) -> bool:
-    """Return True if pi sends a message: a command can be excluded, an answer broken off."""
+    """Return True if pi sends a message; it skips excluded commands and aborted answers."""
     if wire.get("role") in _SUMMARIES:
         return bool(wire.get("summary"))
     if wire.get("role") == "assistant":
@@ -78,7 +78,7 @@ def is_visible(wire: dict[str, Any]) -> bool:
 
 
 def _command_text(wire: dict[str, Any]) -> str:
-    """Say what a shell command did, in the words of pi."""
+    """Describe a shell command and its output in the wording of pi."""
     output = wire.get("output")
     output_block = f"```\n{output}\n```" if output else "(no output)"
     text = f"Ran `{wire.get('command')}`\n{output_block}"
@@ -120,7 +120,7 @@ def _part(wire: dict[str, Any], index: int, field: str) -> Part:
 
 
 def wires(changed: Message) -> list[dict[str, Any]]:
-    """Write a message that was changed or made elsewhere; one without anything left is none."""
+    """Write a changed or new message; an empty one gives an empty list."""
     own = changed.raw if changed.dialect == NAME and isinstance(changed.raw, dict) else {}
     if changed.intact and own:
         return [own]
@@ -187,12 +187,12 @@ def _image(part: Media) -> dict[str, Any]:
 
 
 MAX_SEGMENTS = 100
-"""How many segments are read; each may repeat all that was kept of those before it."""
+"""Maximum number of segments that are read; each may repeat everything kept of earlier ones."""
 
 
 @frozen
 class PiSegment(SessionSegment):
-    """A segment that begins with the summary of the line ``compaction``, where that has one."""
+    """A segment that begins with the summary of the line ``compaction``, if there is one."""
 
     compaction: int | None = None
 
@@ -200,10 +200,10 @@ class PiSegment(SessionSegment):
 @frozen
 class PiSession:
     """
-    A session file, ready to be written again.
+    A parsed session file, with all that is needed to write it.
 
-    ``entries`` are the lines that are JSON objects, ``path`` those that lead to the last one,
-    ``kept`` the first line that each compaction kept.
+    ``entries`` are the lines that are JSON objects, ``path`` those from the root to the last one,
+    ``kept`` the first line kept by each compaction.
     """
 
     id: str
@@ -223,7 +223,7 @@ def read(source: TranscriptSource) -> tuple[PiSession, tuple[str, ...]]:
         The session, its current segment last, and warnings.
 
     Raises:
-        InputError: Naming the line and the field of a message that is malformed.
+        InputError: A message is malformed; the error names line and field.
     """
     lines, values, warnings = read_lines(source)
     records = [value or {} for value in values]
@@ -248,7 +248,7 @@ def read(source: TranscriptSource) -> tuple[PiSession, tuple[str, ...]]:
 
 
 def wire_of(record: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the message of an entry in the shape that pi gives it, None where it has none."""
+    """Return the message of an entry in pi's shape, None if it has none."""
     match record:
         case {"type": "message", "message": dict(wire)}:
             return wire
@@ -263,7 +263,7 @@ def wire_of(record: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def is_message(record: dict[str, Any]) -> bool:
-    """Return True if an entry other than a compaction is sent."""
+    """Return True if an entry that is not a compaction is sent to the model."""
     wire = wire_of(record) if record.get("type") != "compaction" else None
     return wire is not None and is_visible(wire)
 
@@ -283,7 +283,7 @@ def _segment(
 
 
 def _first_kept(record: dict[str, Any], line: int, entries: Sequence[int], tree: LineTree) -> int:
-    """Return the first line that a compaction kept; its own line when it kept none."""
+    """Return the first line that a compaction kept; its own line if it kept none."""
     index = record.get("firstKeptEntryIndex")
     if isinstance(index, int) and 0 <= index < len(entries):
         return min(entries[index], line)

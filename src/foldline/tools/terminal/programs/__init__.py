@@ -1,1 +1,1 @@
-"""The options each program may have: a table for most, a checker for those with a language."""
+"""The allowed options of programs: a table for most, a checker for those with a language."""

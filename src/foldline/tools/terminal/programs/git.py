@@ -1,8 +1,8 @@
 """
-Git, read-only: which sub-commands, with which options.
+Git, read-only: the allowed sub-commands and options.
 
-What a repository itself configures to be run, no list can see. So git is asked to run as little as
-possible, and is run only where the kernel confines it.
+No list can cover programs configured in a repository itself. So git runs with settings that
+disable as many as possible, and only if the kernel confines it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 @frozen
 class GitCommand:
     """
-    A sub-command: its options, those it always gets, and the first words it may have.
+    A sub-command: its options, its forced options, and its allowed first words.
 
-    ``words`` that hold "" may be left out. ``implied`` is the one that is meant then.
+    The first word is optional if ``words`` contains ""; ``implied`` is its default.
     """
 
     options: str
@@ -43,20 +43,20 @@ class GitCommand:
 
 
 READING: Final = {name: GitCommand(**row) for name, row in PROGRAMS["git"].items()}
-"""What is not here may write, run something, or need the network."""
+"""Allowed sub-commands; others may write, run a program, or need the network."""
 
 ALWAYS: Final = tuple(PROGRAMS["words"]["git_always"].split())
-"""Options and settings before every sub-command: it runs as little as possible."""
+"""Options and settings before every sub-command, which disable configured programs."""
 
 HARMLESS: Final = re.compile(
     r"(color\.[a-z]+|core\.quote[pP]ath|log\.(date|decorate)|column\.ui|diff\.renames)=[\w:.-]*"
 )
-"""Settings that only change how something is shown."""
+"""Settings that only change the presentation."""
 
 SHOWING: Final = names(PROGRAMS["words"]["git_showing"])
 
 _DOUBTFUL: Final = frozenset("[\\")
-"""What git reads in another way than `fnmatchcase`."""
+"""Characters that git matches differently from `fnmatchcase`."""
 
 _GLOB: Final = _DOUBTFUL | {"*", "?"}
 
@@ -65,10 +65,10 @@ NETWORK: Final = names(PROGRAMS["words"]["git_network"])
 
 def check_git(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
     """
-    Check ``git`` with a sub-command that reads.
+    Check ``git`` with a read-only sub-command.
 
     Raises:
-        NeedsApproval: The sub-command, or an option of it, may write or run something.
+        NeedsApproval: The sub-command, or an option of it, may write or run a program.
         Refused: It has no sub-command, or needs the network.
     """
     if list(words) in (["--version"], ["version"]):
@@ -98,7 +98,7 @@ def _global(
     if option == "-c" and HARMLESS.fullmatch(left[-1]):
         before += ["-c", left.pop()]
         return place
-    raise NeedsApproval(f"git with {visible(option)} is more than this terminal knows.", "execute")
+    raise NeedsApproval(f"git with {visible(option)} is not known to be safe.", "execute")
 
 
 def _sub(command: str, words: Sequence[str], place: WorkingDirectory) -> list[str]:
@@ -106,7 +106,7 @@ def _sub(command: str, words: Sequence[str], place: WorkingDirectory) -> list[st
         raise Refused(f"git {command} is refused.", "The terminal has no network.")
     row = READING.get(command)
     if row is None:
-        raise NeedsApproval(f"git {visible(command)} may write or run something.", "write")
+        raise NeedsApproval(f"git {visible(command)} may write or run a program.", "write")
     if row.implied and (not words or words[0].startswith("-")):
         words = [row.implied, *words]
     if row.words and (words[0] if words else "") not in row.words:
@@ -121,15 +121,15 @@ def _sub(command: str, words: Sequence[str], place: WorkingDirectory) -> list[st
         RULES[command](given)
     _check_operands(given, place)
     if command in SHOWING:
-        _check_shown(command, given, place)
+        _check_printed(command, given, place)
     operands = list(given.operands)
-    if given.dashed is not None:  # written again where it stood, between revisions and paths
+    if given.dashed is not None:  # keeps its position between revisions and paths
         operands.insert(given.dashed, "--")
     return [command, *skipped, *row.forced, *given.words(spec), *operands]
 
 
 def _check_operands(given: ProgramArguments, place: WorkingDirectory) -> None:
-    """Check the operands that are, or look like, paths; a revision is none."""
+    """Check the operands that are, or look like, paths; revisions are not checked."""
     for operand in given.operands:
         place.check_names(operand.rpartition(":")[2])
         looks = operand.startswith(("/", "./", "../")) or "/../" in operand or operand == ".."
@@ -137,14 +137,14 @@ def _check_operands(given: ProgramArguments, place: WorkingDirectory) -> None:
             place.check(operand)
 
 
-def _check_shown(command: str, given: ProgramArguments, place: WorkingDirectory) -> None:
-    """Check what a sub-command shows of files that it finds itself, or that no operand names."""
+def _check_printed(command: str, given: ProgramArguments, place: WorkingDirectory) -> None:
+    """Check the files that a sub-command prints without naming them in an operand."""
     named = given.operands
     if command == "grep":
         named = named[0 if given.has("-e") else 1 :]
         _check_searched(given, place)
     elif command == "diff" and len(named) == 2:
-        # Where there is no repository, it compares two folders with all that is in them.
+        # Outside of a repository, it compares two folders recursively.
         if all(Path(place.directory, path).is_dir() for path in named):
             for path in named:
                 check_below(place, path)
@@ -157,9 +157,9 @@ def _check_shown(command: str, given: ProgramArguments, place: WorkingDirectory)
 
 
 def _check_searched(given: ProgramArguments, place: WorkingDirectory) -> None:
-    """Check the folders that git grep looks through; a revision stands for all of them."""
+    """Check the folders that git grep searches; a revision means all of them."""
     first = 0 if given.has("-e") else 1
-    # Git takes x/.. away without a look at what x is.
+    # Git removes x/.. without checking what x is.
     paths = [posixpath.normpath(path) for path in given.operands[max(first, given.dashed or 0) :]]
     known = [path for path in paths if place.has_entry(path)]
     globs = [] if given.dashed is None else [path for path in paths if _is_glob(path)]
@@ -175,13 +175,13 @@ def _is_glob(pathspec: str) -> bool:
 
 def _may_match(pathspec: str, below: str) -> bool:
     """
-    Return False if a pathspec cannot stand for a file, nor for a folder that it is in.
+    Return False if a pathspec can match neither a file nor one of its parent folders.
 
     Args:
-        pathspec: It may be of any directory; its ``*`` stands for ``/``, too.
-        below: The path of the file below the workspace.
+        pathspec: A pathspec relative to any directory; its ``*`` matches ``/``, too.
+        below: The path of the file relative to the workspace.
     """
-    if pathspec.startswith((":!", ":^")):  # these only leave files out
+    if pathspec.startswith((":!", ":^")):  # these only exclude files
         return False
     if pathspec.startswith((":", "/")) or not _DOUBTFUL.isdisjoint(pathspec):
         return True
@@ -192,7 +192,7 @@ def _may_match(pathspec: str, below: str) -> bool:
 def _check_listing(*names: str) -> Callable[[ProgramArguments], None]:
     def rule(given: ProgramArguments) -> None:
         if given.operands and not given.has(*names):
-            raise NeedsApproval("git: a name without --list makes one.", "write")
+            raise NeedsApproval("git: a name without --list creates one.", "write")
 
     return rule
 
@@ -208,7 +208,7 @@ def _check_config(given: ProgramArguments) -> None:
 
 
 _LISTING: Final = names("-l --list --contains --no-contains --merged --no-merged --points-at")
-"""With one of these, names are patterns."""
+"""Options with which names are patterns."""
 
 RULES: Final[dict[str, Callable[[ProgramArguments], None]]] = {
     "branch": _check_listing(*_LISTING),

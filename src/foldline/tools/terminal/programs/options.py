@@ -1,16 +1,16 @@
 """
-The options of a program, as one line of text, and reading arguments by it.
+Option specs of programs as one line of text, and a parser of arguments.
 
     -nrv            flags without a value, each on its own or bundled
     -k=text         an option with a value
-    --sort=word     the same, long; --color=word? where the value may be left out
+    --sort=word     the same, long; --color=word? where the value is optional
     --reverse       a long flag
     -NUM=n          ``-5`` means ``-n 5``
     @sum            what stands for it in ``[shared]`` of ``programs.toml``
 
-Whatever is not in the line goes beyond it. Long options are never abbreviated. What was read is
-written again in one form, options first, then ``--``: so that the program cannot read it in
-another way than it was checked.
+Options that are not in the line require an approval. Long options are never abbreviated. Parsed
+arguments are written in a canonical form, options first, then ``--``, so that the program cannot
+parse them differently.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 PROGRAMS: Final[Mapping[str, Any]] = read_tables(
     "foldline.tools.terminal.programs", "programs.toml"
 )
-"""What is known of every program; what stands nowhere in it goes beyond reading."""
+"""The known options of every program; all others require an approval."""
 
 
 @frozen
@@ -36,9 +36,9 @@ class CheckedCommand:
     """
     A command that only reads the workspace.
 
-    ``program`` is a name of our own list, never a path of the model's; ``forks`` says whether it
-    starts other programs, ``opaque`` whether what it reads is decided by what it finds, so that
-    only the kernel can confine it.
+    ``program`` is a name from the list of programs, never a path written by the model. ``forks``
+    is True if it starts other programs, ``opaque`` if the files it reads depend on the data, so
+    that only the kernel can confine it.
     """
 
     program: str
@@ -48,11 +48,11 @@ class CheckedCommand:
 
 
 Checker: TypeAlias = Callable[[str, Sequence[str], WorkingDirectory], CheckedCommand]
-"""Takes the name that was written, the arguments and the place; raises when it goes beyond."""
+"""Checks a name, arguments and a working directory; raises if an approval is required."""
 
 
 def names(line: str) -> frozenset[str]:
-    """Return the words of a line as a set: a list of names that is easy to read."""
+    """Split a line into a set of names."""
     return frozenset(line.split())
 
 
@@ -71,12 +71,12 @@ KINDS: Final[Mapping[str, Callable[[str, WorkingDirectory], bool]]] = {
     "word": lambda value, _: _WORD.fullmatch(value) is not None,
     "path": _path,
 }
-"""What a value may be: anything, a number with a unit, plain words, a path in the workspace."""
+"""Kinds of values: anything, a number with a unit, plain words, a path in the workspace."""
 
 
 @frozen
 class OptionSpec:
-    """The options of a program; the value of each is a kind, None for a flag."""
+    """The options of a program, each with the kind of its value, None for a flag."""
 
     known: Mapping[str, str | None]
     optional: frozenset[str] = frozenset()
@@ -88,7 +88,7 @@ class ProgramArguments:
     """
     The arguments of a program: options with their values in order, and operands.
 
-    ``dashed`` is the number of operands before ``--``, None where it was left out.
+    ``dashed`` is the number of operands before ``--``, None without ``--``.
     """
 
     options: tuple[tuple[str, str | None], ...]
@@ -104,7 +104,7 @@ class ProgramArguments:
         return [value or "" for name, value in self.options if name in names]
 
     def words(self, spec: OptionSpec) -> list[str]:
-        """Write the options as words, each in one way."""
+        """Format the options as words, in canonical form."""
         out: list[str] = []
         for name, value in self.options:
             if value is None:
@@ -120,7 +120,7 @@ class ProgramArguments:
 
 @cache
 def option_spec(line: str) -> OptionSpec:
-    """Read a line that describes options; see above."""
+    """Parse a line that describes options; see above."""
     known: dict[str, str | None] = {}
     optional: set[str] = set()
     number = ""
@@ -151,18 +151,18 @@ def read_arguments(
     mixed: bool = True,
 ) -> ProgramArguments:
     """
-    Read the arguments of a program.
+    Parse the arguments of a program.
 
     Args:
-        name: What errors call it.
-        spec: What it may be told.
+        name: The name of the program in errors.
+        spec: The options of the program.
         words: The arguments.
-        place: Where paths are looked up.
-        mixed: Whether options may stand after operands.
+        place: The working directory.
+        mixed: True if options may follow operands.
 
     Raises:
         NeedsApproval: An option is not in the spec.
-        Refused: A value is missing or is none.
+        Refused: A value is missing or invalid.
     """
     return _Reading(name, spec, place).all(words, mixed)
 
@@ -217,12 +217,12 @@ class _Reading:
 
     def _kind(self, name: str) -> str | None:
         if name not in self.spec.known:
-            why = f"{self.name} with {visible(name)} is more than this terminal knows to be safe."
+            why = f"{self.name} with {visible(name)} is not known to be safe."
             raise NeedsApproval(why, "write")
         return self.spec.known[name]
 
     def _add(self, name: str, value: str | None, kind: str, left: list[str]) -> None:
-        """Add an option; a value that was not glued to it is the next word."""
+        """Add an option; a value that is not attached is the next word."""
         if value is None and name not in self.spec.optional:
             if not left:
                 raise Refused(f"{self.name}: the value of {visible(name)} is missing.")

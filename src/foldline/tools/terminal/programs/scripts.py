@@ -1,10 +1,10 @@
 """
-Programs with a language of their own: sed, awk and jq.
+Programs with their own language: sed, awk and jq.
 
-What a script does is not walked. Sed gets ``--sandbox`` and refuses by itself to run, read or
-write anything; awk has no right to start a program or to write, because the kernel confines it.
-Here a script is only searched for what reaches out, so that a person is asked instead of the
-script failing, and for what would show another file of the workspace.
+Scripts are not analyzed. Sed gets ``--sandbox`` and itself refuses to run, read or write anything;
+the kernel prevents awk from starting a program or writing. Here a script is only searched for
+commands that access files or programs, so that a person can approve them instead of the script
+failing, and for commands that print another file of the workspace.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SED_RISKS: Final[dict[str, Risk]] = {"e": "execute", "r": "outside", "w": "write
 _SED_REACHES: Final = re.compile(
     r"(?:^[ \t]*|[^\w\s:-][gpiImM0-9]*|[;{}\n!$0-9][ \t]+|[0-9])([rRwWe])(?=[\s;}]|$)"
 )
-"""A command, or a flag of ``s``, that reaches out; one that is overlooked is refused by sed."""
+"""A command, or a flag of ``s``, with external access; sed refuses any that is missed."""
 
 
 def check_sed(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
@@ -41,7 +41,7 @@ def check_sed(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
     Check ``sed`` with scripts in its arguments.
 
     Raises:
-        NeedsApproval: It edits in place, reads a script from a file, or a command reaches out.
+        NeedsApproval: It edits in place, reads a script file, or a command has external access.
     """
     given = read_arguments(name, SED, words, place)
     scripts = given.values("-e", "--expression")
@@ -53,7 +53,7 @@ def check_sed(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
     for script in scripts:
         if found := _SED_REACHES.search(script):
             risk = SED_RISKS[found[1].lower()]
-            raise NeedsApproval(f"sed: {found[1]!r} in the script may reach out.", risk)
+            raise NeedsApproval(f"sed: {found[1]!r} in the script may run or access files.", risk)
     for path in operands:
         if path != "-":
             place.check(path)
@@ -67,7 +67,7 @@ AWK: Final = option_spec(PROGRAMS["special"]["awk"])
 AWK_NAMES: Final = re.compile(
     r"\b(getline|ENVIRON|ARGV|ARGC|PROCINFO|SYMTAB|FUNCTAB)\b|\bsystem[\s\\]*\("
 )
-"""Wherever these stand, also in a text: what is text to one awk may be code to another."""
+"""Matched anywhere, also in strings: a string for one awk may be code for another."""
 
 AWK_OPERAND: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=", re.ASCII)
 
@@ -81,7 +81,7 @@ def check_awk(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
     Check ``awk`` with a program in its arguments.
 
     Raises:
-        NeedsApproval: The program seems to reach out, or comes from a file.
+        NeedsApproval: The program seems to have external access, or comes from a file.
     """
     if list(words) in (["--version"], ["-W", "version"]):
         return CheckedCommand(name, tuple(words))
@@ -95,9 +95,9 @@ def check_awk(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
     for operand in operands:
         if operand != "-" and not AWK_OPERAND.match(operand):
             place.check(operand)
-    # With one of these signs only the kernel can tell what the program does.
+    # With one of these characters only the kernel can confine the program.
     opaque = re.search(r"[|>@]", program) is not None
-    # An awk that can do so refuses by itself to reach out.
+    # Some versions of awk have their own sandbox.
     path = find_binary("awk")
     is_gnu = path is not None and Path(path).resolve().name == "gawk"
     sandbox = ("--sandbox",) if is_gnu else ()
@@ -106,13 +106,13 @@ def check_awk(name: str, words: Sequence[str], place: WorkingDirectory) -> Check
 
 
 def _reaching(program: str) -> str:
-    """Return what seems to reach out of a program, "" where nothing does."""
+    """Return the part of a program that seems to have external access, "" if none does."""
     if found := AWK_NAMES.search(program):
         return found[0].strip()
     plain = _AWK_REGEX.sub(r"\1\2 0 ", _AWK_TEXT.sub(" 0 ", program))
     if found := _AWK_REACHES.search(plain):
         return found[0]
-    plain = re.sub(r"\([^()\n]*\)", "", plain)  # what is compared in brackets is no file
+    plain = re.sub(r"\([^()\n]*\)", "", plain)  # comparisons in parentheses are not redirections
     for statement in re.split(r"[;{}]", plain):
         _, printing, rest = statement.partition("print")
         if printing and ">" in rest:
@@ -149,7 +149,7 @@ def check_jq(name: str, words: Sequence[str], place: WorkingDirectory) -> Checke
         elif word in JQ_FLAGS or (re.fullmatch(r"-[A-Za-z]+", word) and {*word[1:]} <= JQ_LETTERS):
             out.append(word)
         elif word.startswith("-") and word != "-":
-            why = f"{name} with {visible(word)} is more than this terminal knows."
+            why = f"{name} with {visible(word)} is not known to be safe."
             raise NeedsApproval(why, "outside")
         else:
             operands.append(word)

@@ -1,4 +1,4 @@
-"""Programs that search in files or run others on what they find: grep, ripgrep, find and xargs."""
+"""Programs that search files or run others on the results: grep, ripgrep, find and xargs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_grep(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
 
 
 def check_rg(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
-    """Check ``rg``: a pattern, then paths; by itself it reads no configuration."""
+    """Check ``rg``: a pattern, then paths; its configuration is disabled."""
     return _search(name, ("--no-config", "--no-ignore-parent", "--color=never"), RG, words, place)
 
 
@@ -64,7 +64,7 @@ def _search(
 
 
 def _is_searched(name: str, given: ProgramArguments, below: str) -> bool:
-    """Return False if the options leave a file out; in doubt it is searched."""
+    """Return False if the options exclude a file; if in doubt, it counts as searched."""
     parts = below.split("/")
     if name == "rg":
         every = given.has("--hidden", "-.", "-u", "--unrestricted", "-g", "--glob", "--iglob")
@@ -72,7 +72,7 @@ def _is_searched(name: str, given: ProgramArguments, below: str) -> bool:
     excluded = given.values("--exclude-dir")
     if any(_surely_fits(folder, glob) for folder in parts[:-1] for glob in excluded):
         return False
-    # The last one that fits decides; what none fits is searched unless the first is --include.
+    # The last match decides; unmatched files are searched unless the first option is --include.
     filters = [one for one in given.options if one[0] in {"--include", "--exclude"}]
     searched = not filters or filters[0][0] != "--include"
     for option, glob in filters:
@@ -92,22 +92,22 @@ def _surely_fits(name: str, glob: str) -> bool:
 
 
 def _is_doubtful(name: str, glob: str) -> bool:
-    """Return True if a program may read a glob in another way than `fnmatchcase`."""
-    # Brackets and backslashes differ from it; ? stands for a byte of a character, too.
+    """Return True if a program may match a glob differently from `fnmatchcase`."""
+    # Brackets and backslashes differ; ? may match a single byte of a character.
     return any(sign in glob for sign in "[\\/") or ("?" in glob and not name.isascii())
 
 
 PLAIN, VALUED, PATHS = (names(PROGRAMS["find"][kind]) for kind in ("plain", "valued", "paths"))
-"""What takes nothing, one word that is no path, and a path."""
+"""Predicates without a value, with a word that is not a path, and with a path."""
 
 MOMENTS: Final = frozenset(f"-newer{x}{y}" for x in "aBcm" for y in "aBcmt")
-"""``-newerXY`` takes a path, or a moment where it ends in t."""
+"""``-newerXY`` takes a path, or a time if it ends in t."""
 
 WRITING: Final = names("-delete -fprint -fprint0 -fprintf -fls")
-"""What writes; anything else that is not known may run something."""
+"""Predicates that write; other unknown ones may run a program."""
 
 NAMING: Final = names("basename dirname du echo file ls readlink realpath stat wc")
-"""What tells of files without showing what they hold."""
+"""Programs that print facts about files, but not their content."""
 
 
 def check_find(
@@ -117,13 +117,13 @@ def check_find(
     Check ``find``.
 
     Args:
-        name: What was written.
+        name: The name of the program.
         words: The arguments.
-        place: Where paths are looked up.
+        place: The working directory.
         check: Checks any command, such as that of ``-exec``.
 
     Raises:
-        NeedsApproval: A predicate writes, runs, follows links, or is not known.
+        NeedsApproval: A predicate writes, runs a program, follows links, or is unknown.
     """
     left = list(reversed(words[1:] if words[:1] == ["-P"] else words))
     starts: list[str] = []
@@ -156,13 +156,13 @@ class _Expression:
             value = left.pop()
             if word in PATHS or (word in MOMENTS and not word.endswith("t")):
                 self.place.check(value)
-            if word == "-name" and not self.shows:  # behind -exec it is too late
+            if word == "-name" and not self.shows:  # after -exec it has no effect
                 self.globs.append(value)
             self.out += [word, value]
         elif word == "-exec":
             self._exec(left)
         else:
-            why = f"{self.name} with {visible(word)} is more than this terminal knows to be safe."
+            why = f"{self.name} with {visible(word)} is not known to be safe."
             raise NeedsApproval(why, "write" if word in WRITING else "execute")
 
     def _exec(self, left: list[str]) -> None:
@@ -172,7 +172,7 @@ class _Expression:
         end = left.pop() if left else ""
         body = words[:-1] if end == "+" else words
         if not end or not body:
-            raise Refused(f"{self.name}: -exec takes a program, and \\; or {{}} + at its end.")
+            raise Refused(f"{self.name}: -exec needs a program, and \\; or {{}} + at its end.")
         checked = check_inner(body, self.place, self.check, f"{self.name} -exec")
         tail = ("{}", "+") if end == "+" else (";",)
         self.out += ["-exec", locate_binary(checked.program), *checked.arguments, *tail]
@@ -184,7 +184,7 @@ class _Expression:
                 check_workspace(self.place)
 
     def takes(self, below: str) -> bool:
-        """Return False if the expression leaves a file out by its name; in doubt it is taken."""
+        """Return False if the expression excludes a file by its name; if in doubt, True."""
         if {"!", "-not", "-o", "-or", ","} & {*self.out}:
             return True
         name = posixpath.basename(below)
@@ -192,7 +192,7 @@ class _Expression:
 
 
 def _recurses(arguments: Sequence[str]) -> bool:
-    """Return True if the arguments of a checked program may let it read whole folders."""
+    """Return True if the arguments of a checked program may make it read folders recursively."""
     return any(
         word in {"-r", "-d"} or word.startswith(("--recursive", "--directories"))
         for word in arguments
@@ -205,23 +205,23 @@ READERS: Final = names(PROGRAMS["words"]["readers"])
 """What is safe with any operands: it reads them, and no operand is one to write."""
 
 REPLACED: Final = re.compile(r"\{\}|[%@]|[A-Z]{2,20}")
-"""What stands for a name: it never occurs in the path of a program, which is replaced, too."""
+"""Allowed placeholders: they never occur in the path of a program, which is replaced, too."""
 
 
 def check_inner(
     words: Sequence[str], place: WorkingDirectory, check: Checker, by: str
 ) -> CheckedCommand:
     """
-    Check a command that gets operands which nobody has seen.
+    Check a command that gets operands unknown in advance.
 
     Args:
         words: The command.
-        place: Where its paths are looked up.
+        place: The working directory.
         check: Checks any command.
-        by: Who runs it, for errors.
+        by: The program that runs it, for errors.
 
     Raises:
-        NeedsApproval: The command is not one that only reads its operands.
+        NeedsApproval: The command does more than read its operands.
     """
     name, *rest = words
     if name not in READERS:
@@ -237,7 +237,7 @@ def check_xargs(
     given = read_arguments(name, XARGS, words, place, mixed=False)
     for sign in given.values("-I", "-i", "--replace"):
         if sign and not REPLACED.fullmatch(sign):
-            raise Refused(f"{name}: use {{}} as the sign that is replaced, not {visible(sign)}.")
+            raise Refused(f"{name}: use {{}} as the placeholder, not {visible(sign)}.")
     if given.operands and given.operands[0] not in NAMING:
         check_workspace(place)
     checked = check_inner(given.operands or ("echo",), place, check, name)

@@ -1,4 +1,4 @@
-"""All programs that only read, by name: a row of options for most, a checker for the others."""
+"""All read-only programs by name: a row of options for most, a checker for the others."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from foldline.tools.terminal.refusal import NeedsApproval, Refused, visible
 
 Operands: TypeAlias = Literal["paths", "listed", "names", "text", "none"]
 """
-Paths to read; paths to list, also pipes and devices; names of which a last link is not followed;
-anything; or nothing.
+The kind of operands: paths to read; paths to list, also pipes and devices; names whose last link
+is not followed; anything; or none.
 """
 
 
 @frozen
 class Program:
     """
-    One row: its options, what its operands are, and how many it takes at most.
+    One row: its options, the kind of its operands, and their maximum number.
 
-    ``runs`` is the program that is really run, ``forced`` what it is always told. ``bare`` leaves
-    the options out, ``dashed`` says whether the program understands ``--``. ``expands`` says that
-    it puts the words of a file in place of ``@file``, even behind ``--``.
+    ``runs`` is the program that is actually run, ``forced`` its forced arguments. ``bare`` drops
+    the options, ``dashed`` is True if the program supports ``--``. ``expands`` is True if it
+    replaces ``@file`` with the words of the file, even after ``--``.
     """
 
     options: str = ""
@@ -53,12 +53,12 @@ _FOLLOWING, _ITSELF, _TARGET = (
     PROGRAMS["words"][kind].split() for kind in ("follow_links", "list_itself", "list_target")
 )
 """
-Options of programs that name or list files: those that follow a link, those with which ls shows a
-link itself, and those with which it shows what the link leads to all the same.
+Options of programs that name or list files: those that follow a link, those with which ls prints
+the link itself, and those with which it prints the target all the same.
 """
 
 TABLE: Final = {name: Program(**row) for name, row in PROGRAMS["rows"].items()}
-"""Programs that need no code."""
+"""Programs without a checker."""
 
 
 def _check_row(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
@@ -68,11 +68,11 @@ def _check_row(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
     Args:
         name: The name of the row.
         words: The arguments.
-        place: Where paths are looked up.
+        place: The working directory.
 
     Raises:
-        NeedsApproval: It goes beyond the row.
-        Refused: It makes no sense.
+        NeedsApproval: An option is not in the row.
+        Refused: It is invalid.
     """
     row = TABLE[name]
     program = row.runs or name
@@ -84,7 +84,7 @@ def _check_row(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
     deep = given.has("-r", "--recursive")
     for operand in operands:
         _check_operand(operand, row, given, place)
-        if name == "diff":  # of two folders it shows their files even without -r
+        if name == "diff":  # it prints the files of two folders even without -r
             check_below(place, operand, lambda below: deep or "/" not in below)
     if row.bare:
         return CheckedCommand(program, ("--", *operands))
@@ -99,7 +99,7 @@ def _check_operand(
     operand: str, row: Program, given: ProgramArguments, place: WorkingDirectory
 ) -> None:
     if row.expands and operand.startswith("@"):
-        why = f"{visible(operand)} stands for the words in a file, which nobody has checked."
+        why = f"{visible(operand)} would expand to the words of a file, which are not checked."
         raise Refused(why, f"Write {visible('./' + operand)} for a file of that name.")
     if operand == "-" or row.operands in {"text", "none"}:
         return
@@ -113,7 +113,7 @@ def _check_operand(
         place.check_name(operand)
 
 
-# --- small programs with arguments of their own ---------------------------------------------
+# --- small programs with special arguments --------------------------------------------------
 
 DATE: Final = option_spec(PROGRAMS["special"]["date"])
 DF: Final = option_spec(PROGRAMS["special"]["df"])
@@ -122,16 +122,16 @@ _PAIRS: Final = names("-nt -ot -ef")
 _LINKS: Final = names("-h -L")
 _TESTS: Final = _PAIRS | _LINKS | names("-b -c -d -e -f -g -G -k -N -O -p -r -s -S -u -w -x")
 _OTHERS: Final = names("! ( ) = == != < > -a -o -n -z -t -l -eq -ne -lt -le -gt -ge")
-"""What a test is made of; what is not among these is a word or a path."""
+"""The operators of test; everything else is a word or a path."""
 
 
 def check_echo(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:  # noqa: ARG001  # a Checker
-    """Check ``echo``: whatever follows is said."""
+    """Check ``echo``: any arguments are printed."""
     return CheckedCommand("echo", tuple(words))
 
 
 def check_printf(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:  # noqa: ARG001  # a Checker
-    """Check ``printf``: a format, and what it shows."""
+    """Check ``printf``: a format and its arguments."""
     given = list(words[1:] if words[:1] == ["--"] else words)
     if not given or given[0].startswith("-"):
         raise Refused("printf: a format is missing.", "Write printf -- '-…' for one with a dash.")
@@ -139,15 +139,15 @@ def check_printf(name: str, words: Sequence[str], place: WorkingDirectory) -> Ch
 
 
 def check_date(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
-    """Check ``date``: it shows a moment, and sets nothing."""
+    """Check ``date``: it prints a time, and must not set the clock."""
     given = read_arguments(name, DATE, words, place)
     if len(given.operands) > 1 or any(not one.startswith("+") for one in given.operands):
-        raise NeedsApproval("date with an operand that is no +FORMAT sets the clock.", "execute")
+        raise NeedsApproval("date with an operand other than +FORMAT sets the clock.", "execute")
     return CheckedCommand("date", (*given.words(DATE), "--", *given.operands))
 
 
 def check_test(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
-    """Check ``test`` and ``[``: where files are tested, every word may be a path."""
+    """Check ``test`` and ``[``: any word may be a path."""
     given = list(words)
     if name == "[":
         if given[-1:] != ["]"]:
@@ -155,7 +155,7 @@ def check_test(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
         given.pop()
     if not _TESTS.isdisjoint(given):
         for before, word, after in zip(["", *given], given, [*given[1:], ""], strict=False):
-            # What looks like a test is a file where one is tested: [ -e -x ]. It lies here.
+            # An operator may also be the name of a file in this directory: [ -e -x ].
             if not word or (word in _TESTS | _OTHERS and not place.has_entry(word)):
                 continue
             if before in _LINKS and after not in _PAIRS:
@@ -166,7 +166,7 @@ def check_test(name: str, words: Sequence[str], place: WorkingDirectory) -> Chec
 
 
 def check_which(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:  # noqa: ARG001  # a Checker
-    """Check ``which`` and ``whereis``: they are answered from the terminal's own list."""
+    """Check ``which`` and ``whereis``: the answer comes from the list of the terminal."""
     found = [path for word in words if (path := find_binary(word.removeprefix("-a")))]
     if not found:
         return CheckedCommand("false", ())
@@ -174,7 +174,7 @@ def check_which(name: str, words: Sequence[str], place: WorkingDirectory) -> Che
 
 
 def check_df(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
-    """Check ``df``: what it says is said by ``stat -f``, which needs no list of mounts."""
+    """Check ``df``: it is replaced by ``stat -f``, which needs no list of mounts."""
     given = read_arguments(name, DF, words, place)
     for path in given.operands:
         place.check(path)
@@ -208,12 +208,12 @@ HELPING: Final = {
     **{name: name for name in ("find", "grep", "rg", "sed")},
     **dict.fromkeys(("egrep", "fgrep"), "grep"),
 }
-"""What explains itself besides the rows, by the program that is run."""
+"""Programs without a row that accept ``--help``, with the program to run."""
 
 WRITERS, NETWORK = (names(PROGRAMS["words"][kind]) for kind in ("writers", "network"))
 
 PROGRAM_NAMES: Final = tuple(sorted({*SPECIAL, *TABLE, "cd"} - {"["}))
-"""What the terminal knows to only read."""
+"""The names of all read-only programs."""
 
 
 def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> CheckedCommand:
@@ -221,13 +221,13 @@ def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> C
     Check one command.
 
     Args:
-        name: The program as it was written: a name, or its path in a directory of the system.
-        words: Its arguments.
-        place: Where its paths are looked up.
+        name: The program as written: a name, or its path in a system directory.
+        words: The arguments.
+        place: The working directory.
 
     Raises:
-        NeedsApproval: It does more than read the workspace, or is not known.
-        Refused: It makes no sense, or could never be allowed.
+        NeedsApproval: It does more than read the workspace, or is unknown.
+        Refused: It is invalid, or can never be approved.
     """
     if "/" in name and posixpath.dirname(name) in FOLDERS:
         name = posixpath.basename(name)
@@ -242,5 +242,5 @@ def check_command(name: str, words: Sequence[str], place: WorkingDirectory) -> C
     if name in WRITERS:
         raise NeedsApproval(f"{name} changes files.", "write")
     near = suggest_name(name, PROGRAM_NAMES) if name.isascii() else ""
-    why = f"{visible(name, 60)} is not one of the programs that only read. {near}"
+    why = f"{visible(name, 60)} is not a known read-only program. {near}"
     raise NeedsApproval(why.rstrip(), "execute")

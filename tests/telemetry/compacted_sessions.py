@@ -1,4 +1,4 @@
-"""Sessions in which things happen, for the tests of who is told."""
+"""Sessions that emit events, for the tests of listeners."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ SECRET = "sk-ant-0123456789abcdefSECRET"  # noqa: S105  # opens nothing
 WORDS = "purple elephant"
 
 
-def happened(*listeners: Any, name: str = "s", fails: bool = False) -> Session:
-    """Fill a session until it is compacted, with a summarizer, and return it."""
+def compacted_session(*listeners: Any, name: str = "s", fails: bool = False) -> Session:
+    """Fill a session until it is compacted with a summarizer, and return it."""
     usage = Usage(input=900, output=50)
 
     def tell(_: Any) -> Reply:
