@@ -10,7 +10,7 @@ from tests.recall.test_searching import COUNTER, SNAPSHOT, call, folded, result
 from foldline.recall import recall
 
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\n")
-FILLER = st.text(LETTERS, max_size=120) | st.just("/home/dev/project/src/app/main.py:7: x = 1")
+FILLER = st.text(LETTERS, max_size=120) | st.just("/home/user/project/src/app/main.py:7: x = 1")
 LINES = st.tuples(FILLER, FILLER, st.sampled_from([1, 1, 1, 40])).map(
     lambda parts: f"{parts[0] * parts[2]} zebra {parts[1]}"
 )

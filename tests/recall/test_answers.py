@@ -46,7 +46,7 @@ def test_equal_values_of_other_records_are_not_the_same_answer():
 
 
 def test_what_stands_beside_a_match_comes_after_it():
-    line = "/home/dev/project/src/app/main.py:7: x = 1"
+    line = "/home/user/project/src/app/main.py:7: x = 1"
     held, _ = output(json.dumps({"0;0": [f"{line} zebra {line} number0", line, "", "1A"]}))
 
     assert "zebra" in ask(held, "zebra", max_tokens=60)

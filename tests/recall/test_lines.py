@@ -10,7 +10,7 @@ from tests.recall.test_searching import COUNTER, SNAPSHOT, call, folded, result
 from foldline.recall import recall
 from foldline.recall.lines import json_values, merge_prefixes
 
-ACME = "/home/dev/project/services/billing/src/main/java/com/acme/"
+ACME = "/home/user/project/services/billing/src/main/java/com/acme/"
 SEARCH = "\n".join(f"{ACME}Client{n}.java:{n + 10}: int timeout = {n * 100};" for n in range(40))
 
 
@@ -68,7 +68,7 @@ def test_a_long_name_around_many_values_takes_no_more_memory_than_the_line():
     assert json_values(line) is None
 
 
-FOLDERS = ("/home/dev/project/", "/home/dev/project/src/app/", "lib/", "/home/dev/other/x/", "")
+FOLDERS = ("/home/user/project/", "/home/user/project/src/app/", "lib/", "/home/user/other/x/", "")
 PATHS = st.builds(
     "{}{}{}".format,
     st.sampled_from(FOLDERS),
