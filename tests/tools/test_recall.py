@@ -80,6 +80,14 @@ def test_recalled_pages_of_pages_do_not_grow(session, tools):
     assert all("1: the value is 7\n" in text for text in texts)
 
 
+def test_an_answer_with_a_cut_line_is_partial(session, tools):
+    handle = add(session, 1, f"{'x ' * 5_000} the zebra {'y ' * 5_000}")[:8]
+    for way in ("query", "grep"):
+        output = tools.run("recall", {"handle": handle, way: "zebra", "max_tokens": LEAST})
+        assert "the zebra" in output.text
+        assert output.status == "partial"
+
+
 def test_in_a_small_window_a_page_is_small():
     with Session.open(None, "s", store=MemoryStore(), window=2_000, format="openai-chat") as small:
         small.append({"role": "user", "content": "x"})

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
 from foldline.errors import RecallError
 from foldline.values.tokens import TokenCounter
 
 Fits: TypeAlias = Callable[[str], bool]
 """Returns True if a text is small enough; a longer text must never fit if a shorter does not."""
+
+
+LEAST: Final = 24
+"""Characters around a word; where there is room for fewer, nothing says where the rest is."""
 
 
 def cap(max_tokens: int | None, max_chars: int | None, counter: TokenCounter | None) -> Fits:
@@ -47,7 +51,23 @@ def clip(text: str, fits: Fits) -> str:
         return text
     size = most(len(text), lambda end: fits(f"{text[:end]}…"))
     blank = text.rfind(" ", size - size // 8, size)
-    return f"{text[: blank if blank > 0 else size]}…" if size else ""
+    # In rare cases the beginning of a word takes fewer tokens than no word.
+    if blank > 0 and fits(shorter := f"{text[:blank]}…"):
+        return shorter
+    return f"{text[:size]}…" if size else ""
+
+
+def cut_around(text: str, position: int, size: int) -> str:
+    """Return so many characters of a text, most of them from a position on."""
+    start = max(0, min(position - size // 4, len(text) - size))
+    end = start + size
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+def note_cut(rests: Sequence[str]) -> str:
+    """Say how the first of lines that are cut is recalled, and how many others are cut."""
+    others = len(set(rests)) - 1
+    return f"Cut: {rests[0]}{f' and {others:,} more' if others else ''}" if rests else ""
 
 
 def page_end(text: str, start: int, fits: Fits) -> int:

@@ -10,8 +10,9 @@ from typing import Any, Final, TypeAlias
 
 from foldline.errors import RecallError
 from foldline.frozen import frozen
-from foldline.recall.fitting import Fits, clip, most
-from foldline.recall.lines import Line, essence, json_lines, path_prefix
+from foldline.recall.fitting import LEAST, Fits, clip, cut_around, most, note_cut
+from foldline.recall.lines import Line, cut_paths, essence, json_lines
+from foldline.recall.sections import MessageSection
 
 MAX_HITS: Final = 100
 """Maximum number of matches in one answer."""
@@ -27,7 +28,10 @@ SECONDS: Final = 1.0
 WIDE: Final = 600
 """Characters around the match that are shown of a longer line."""
 
-NARROW: Final = (300, 150, 80)
+VALUE: Final = 4_000
+"""The same for a JSON value, if all matches fit."""
+
+NARROW: Final = (300, 150, 80, 40, 20, 10)
 """The same if not even one match fits into the limit."""
 
 RECORD: Final = 200
@@ -42,14 +46,14 @@ class GrepSource:
     Numbered lines to search.
 
     Args:
-        handle: The handle that recalls them.
+        section: The section of the lines.
         heading: The heading above the matches; "" if it is the only source.
         lines: The lines.
         spans: Start and end of each match in its line, by the position of the line.
         also: Handles of other sources with the same matches.
     """
 
-    handle: str
+    section: MessageSection
     heading: str
     lines: Sequence[Line]
     spans: dict[int, Span] = field(default_factory=dict)
@@ -58,11 +62,12 @@ class GrepSource:
 
 @frozen
 class Around:
-    """Number of lines to show before and after a match, and the maximum width of a line."""
+    """Number of lines to show around a match, and the maximum width of a line or JSON value."""
 
     before: int
     after: int
     wide: int = WIDE
+    value: int = WIDE
 
 
 class Pattern:
@@ -145,7 +150,7 @@ def search(sources: Iterable[GrepSource], pattern: Pattern) -> Matches:
             if first is source:
                 out.append((source, position))
             else:
-                first.also[source.handle] = None
+                first.also[source.section.handle] = None
         if not complete:
             return Matches(out, complete=False)
     return Matches(out)
@@ -169,7 +174,7 @@ def _search(
                 spans[len(lines)] = span
             lines.append(one)
         complete = complete and len(spans) < most
-    return GrepSource(source.handle, source.heading, lines, spans), complete
+    return GrepSource(source.section, source.heading, lines, spans), complete
 
 
 def _match(line: Line, pattern: Pattern) -> list[tuple[Line, Span | None]]:
@@ -194,35 +199,46 @@ def write(matches: Matches, start: int, context: int, fits: Fits) -> str:
         fits: The size limit.
     """
     hits = matches.found[start : start + MAX_HITS]
-    for around in (Around(context, context), Around(0, context), Around(0, context // 2)):
-        text = _page(matches, start, len(hits), around)
+    for before, after in ((context, context), (0, context), (0, context // 2)):
+        text = _page(matches, start, len(hits), Around(before, after, value=VALUE))
         if fits(text):
             return text
     bare = Around(0, 0)
     count = most(len(hits), lambda n: fits(_page(matches, start, n, bare)))
-    if count:
-        return _page(matches, start, count, bare)
-    for wide in NARROW:
-        text = _page(matches, start, 1, Around(0, 0, wide))
-        if fits(text):
-            return text
+    return _page(matches, start, count, bare) if count else _write_least(matches, start, fits)
+
+
+def _write_least(matches: Matches, start: int, fits: Fits) -> str:
+    """Write what fits of one match."""
+    source, position = matches.found[start]
+    heading = source.heading and f"[{source.section.handle}]"
+    short = GrepSource(source.section, heading, source.lines, source.spans)
+    found = [*matches.found[:start], (short, position), *matches.found[start + 1 :]]
+    for one in (matches, Matches(found, matches.complete)):
+        for wide in NARROW:
+            text = _page(one, start, 1, Around(0, 0, wide, wide))
+            if fits(text):
+                return text
     return clip(text, fits)
 
 
 def _page(matches: Matches, start: int, count: int, around: Around) -> str:
-    out = list[str]()
+    out, cut = list[str](), list[str]()
     for _, same in groupby(matches.found[start : start + count], lambda match: id(match[0])):
         group = list(same)
         source, positions = group[0][0], [position for _, position in group]
         if source.heading:
             also = f"; also {', '.join(list(source.also)[:5])}]" if source.also else "]"
             out.append(f"{source.heading[:-1]}{also}")
-        out += _rows(source, list(_around(positions, around, source.lines)), around)
+        for row in _rows(source, list(_around(positions, around, source.lines)), around):
+            out.append(row.text)
+            cut += [row.rest] if row.rest else []
+    rest = [note_cut(cut)] if cut else []
     left = len(matches.found) - start - count
     if left or not matches.complete:
         least = "" if matches.complete else "at least "
-        out.append(f"[{least}{left:,} more matches: start={start + count}]")
-    return "\n".join(out)
+        rest.append(f"{least}{left:,} more matches: start={start + count}")
+    return "\n".join([*out, *([f"[{'; '.join(rest)}]"] if rest else [])])
 
 
 def _around(hits: Iterable[int], around: Around, lines: Sequence[Line]) -> Iterator[int]:
@@ -236,31 +252,42 @@ def _around(hits: Iterable[int], around: Around, lines: Sequence[Line]) -> Itera
         done = max(done, stop)
 
 
-def _rows(source: GrepSource, positions: Sequence[int], around: Around) -> Iterator[str]:
-    """Write lines; a path prefix that adjacent lines share is written once, before them."""
+@frozen
+class _Row:
+    """A line as it is written, and how a match is recalled that is cut in it."""
+
+    text: str
+    rest: str = ""
+
+
+def _rows(source: GrepSource, positions: Sequence[int], around: Around) -> Iterator[_Row]:
+    """Write lines; a folder or file that several lines begin with comes once, before them."""
     before, value = None, ""
-    for path, run in groupby(positions, lambda at: path_prefix(source.lines[at].text)):
-        same = list(run)
-        cut = len(path) if len(same) > 1 else 0
-        for position in same:
-            if before is not None and position != before + 1 and (around.before or around.after):
-                yield "--"
-            if cut and position == same[0]:
-                yield path
-            line, span = source.lines[position], source.spans.get(position)
-            name = f"{line.path}: " if line.path and line.path != value else ""
-            sign = "-" if span is None else ":"
-            moved = None if span is None else (max(0, span[0] - cut), max(0, span[1] - cut))
-            text = line.text.lstrip()[cut:] if cut else line.text
-            yield f"{line.number}{sign} {name}{_narrow(text, moved, around.wide)}"
-            before, value = position, line.path
+    cuts = cut_paths([source.lines[at].text for at in positions])
+    for position, cut in zip(positions, cuts, strict=True):
+        if before is not None and position != before + 1 and (around.before or around.after):
+            yield _Row("--")
+        yield from map(_Row, cut.above)
+        line, span = source.lines[position], source.spans.get(position)
+        name = f"{line.path[-around.value :]}: " if line.path and line.path != value else ""
+        sign = "-" if span is None else ":"
+        moved = span and (max(0, span[0] - cut.moved), max(0, span[1] - cut.moved))
+        text = f"{cut.sign}{line.text[cut.size :]}"
+        narrow = _narrow(text, moved, around.value if line.path else around.wide)
+        is_cut = span is not None and narrow != text and around.wide >= LEAST
+        rest = source.section.locate(line.number, line.number, line.path) if is_cut else ""
+        yield _Row(f"{line.number}{sign} {name}{narrow}", rest)
+        before, value = position, line.path
 
 
 def _narrow(line: str, span: Span | None, wide: int) -> str:
+    """Cut a line around its match; where there is room, how much is missing is written."""
     if len(line) <= wide:
         return line
     start, end = span or (0, 0)
     left = max(0, min(start, (start + end - wide) // 2))
+    if wide < WIDE:
+        return cut_around(line, start, wide)
     right = left + wide
     head = f"[… {left:,} characters] " if left else ""
     tail = f" [{len(line) - right:,} characters …]" if right < len(line) else ""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import prod
 from typing import Any, Final
 
 from foldline.errors import RecallError
 from foldline.frozen import frozen
+from foldline.values.identity import shared_length
 
 MOST_VALUES: Final = 20_000
 """Maximum number of values of one line; a line with more is not split."""
+
+MOST_NAMED: Final = 4_000_000
+"""Characters of the paths of all values of a line; one with more stands as it is."""
 
 _NESTED: Final = 100
 """Maximum depth of nested values that are split."""
@@ -28,11 +32,15 @@ class Line:
         number: Counted from 1; lines of JSON values have the number of their record.
         text: The text of the line.
         path: The JSON path of the value that it belongs to, "" for a plain line.
+        goes_before: Whether it is a piece of a line that begins before it.
+        goes_on: Whether it is a piece of a line that goes on after it.
     """
 
     number: int
     text: str
     path: str = ""
+    goes_before: bool = False
+    goes_on: bool = False
 
 
 def read_lines(text: str, wide: int) -> Iterator[Line]:
@@ -45,6 +53,25 @@ def read_lines(text: str, wide: int) -> Iterator[Line]:
     """
     for line in number_lines(text):
         yield from (json_lines(line) if len(line.text) > wide else []) or [line]
+
+
+def write_lines(lines: Sequence[Line]) -> str:
+    """Write lines; the name of a JSON value stands before its first one, ``…`` for a rest."""
+    out, before = list[str](), ""
+    for line in lines:
+        if out and line.goes_before:
+            out[-1] += line.text
+        else:
+            rest = "…" if line.goes_before else ""
+            out.append(f"{value_name(line, before)}{rest}{line.text}")
+        before = line.path
+    return "\n".join(out) + ("…" if lines and lines[-1].goes_on else "")
+
+
+def value_name(line: Line, before: str) -> str:
+    """Return what stands before a line behind one of the path ``before``."""
+    name = line.path.removeprefix("$").removeprefix(".") if line.path != before else ""
+    return f"{name}: " if name else ""
 
 
 def json_lines(line: Line) -> list[Line]:
@@ -62,10 +89,11 @@ def json_values(line: str) -> list[tuple[str, str]] | None:
     if bare[:1] not in ("{", "[") or bare[-1:] not in ("}", "]"):
         return None
     try:
-        out = list[tuple[str, str]]()
+        out, named = list[tuple[str, str]](), 0
         for found in _walk(json.loads(bare), "$", 0):
             out.append(found)
-            if len(out) > MOST_VALUES:
+            named += len(found[0])
+            if len(out) > MOST_VALUES or named > MOST_NAMED:
                 return None
     except (ValueError, RecursionError):
         return None
@@ -212,17 +240,87 @@ _LISTED: Final = re.compile(r"\s*\d{1,7}[→\t]")
 _LOCATED: Final = re.compile(r"(?P<path>[^\s:]{0,200}[./][^\s:]{0,200}[:-])(?=\d{1,7}[:-])")
 
 
-def merge_prefixes(lines: Iterable[str]) -> list[str]:
-    """Return lines of ``path:line:text`` with a shared path once, before the lines."""
+_FOLDER: Final = re.compile(r"(?=[\w.~@/])(?:[\w.~@+-]*/)+(?=[\w.@+-])")
+
+SHARED: Final = 12
+"""Folders shorter than this, in characters, stay in each line."""
+
+
+@frozen
+class PathCut:
+    """
+    What of a path at the beginning of a line stands before it already.
+
+    Args:
+        above: Lines to write before it: the folder of several files, the file of several lines.
+        size: Characters that the line leaves out at its beginning.
+        sign: What stands in their place.
+    """
+
+    above: tuple[str, ...] = ()
+    size: int = 0
+    sign: str = ""
+
+    @property
+    def moved(self) -> int:
+        """How many characters what follows stands further left."""
+        return self.size - len(self.sign)
+
+
+def merge_prefixes(lines: Sequence[str]) -> list[str]:
+    """Return lines with the folder and the file that several begin with once, before them."""
     out = list[str]()
-    for path, run in groupby(lines, path_prefix):
-        same = list(run)
-        if not path or len(same) == 1:
-            out += same
-            continue
-        out.append(path)
-        out += [line.lstrip()[len(path) :] for line in same]
+    for line, cut in zip(lines, cut_paths(lines), strict=True):
+        out += [*cut.above, f"{cut.sign}{line[cut.size :]}"]
     return out
+
+
+def cut_paths(lines: Sequence[str]) -> list[PathCut]:
+    """Return for each line what of its path those before it say: ``…/`` is the last folder."""
+    files = [path_prefix(line) for line in lines]
+    runs = [list(run) for _, run in groupby(range(len(lines)), lambda at: files[at] or at)]
+    out, last = list[PathCut](), ""
+    folders = _shared_folders([_folder(lines[run[0]]) for run in runs])
+    for run, folder in zip(runs, folders, strict=True):
+        above = [folder] if folder not in ("", last) else []
+        last, file, sign = folder or last, files[run[0]], "…/" if folder else ""
+        cut, again = len(folder), sign
+        if len(run) > 1:
+            above.append(f"{sign}{file[cut:]}")
+            cut, again = len(file), ""
+        for at in run:
+            blanks = len(lines[at]) - len(lines[at].lstrip()) if cut else 0
+            out.append(PathCut(tuple(above), blanks + cut, again))
+            above = []
+    return out
+
+
+def _shared_folders(folders: Sequence[str]) -> list[str]:
+    """Return the folder that each shares with its neighbours; "" where it saves nothing."""
+    groups = list[tuple[str, list[int]]]()
+    for at, folder in enumerate(folders):
+        shared, members = groups[-1] if groups else ("", [])
+        common = folder[: folder.rfind("/", 0, shared_length(shared, folder)) + 1]
+        # What is left of the folder has to save more than those before give up.
+        if len(common) >= max(SHARED, len(members) * (len(shared) - len(common))):
+            members.append(at)
+            groups[-1] = common, members
+        elif folder:
+            groups.append((folder, [at]))
+    out = [""] * len(folders)
+    for shared, members in groups:
+        for at in members if len(members) > 1 else ():
+            out[at] = shared
+    return out
+
+
+def _folder(line: str) -> str:
+    """Return the folder of the path that a line begins with, "" without one."""
+    bare = line.lstrip()[:420]
+    file = path_prefix(bare)
+    found = _FOLDER.match(bare)
+    folder = file[: file.rfind("/") + 1] if file else found[0] if found else ""
+    return folder if any(map(str.isalpha, folder)) else ""
 
 
 def path_prefix(line: str) -> str:

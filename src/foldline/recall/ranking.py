@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from foldline.frozen import frozen
-from foldline.recall.lines import Line, essence, read_lines
+from foldline.recall.lines import Line, essence, read_lines, value_name, write_lines
 from foldline.recall.sections import Kind, MessageSection
 from foldline.relevance.terms import (
     ENGLISH,
@@ -70,23 +70,15 @@ def _trim(lines: Sequence[Line]) -> tuple[Line, ...]:
     return tuple(lines[full[0] : full[-1] + 1]) if full else tuple(lines[:1])
 
 
-def write_lines(lines: Sequence[Line]) -> str:
-    """Write lines; the first line of a JSON value starts with its name."""
-    out, before = list[str](), ""
-    for line in lines:
-        name = line.path.removeprefix("$").removeprefix(".") if line.path != before else ""
-        out.append(f"{name}: {line.text}" if name else line.text)
-        before = line.path
-    return "\n".join(out)
-
-
 def _readable(text: str) -> Iterator[Line]:
     """Yield lines that are not much longer than a passage."""
     for line in read_lines(text, JSON_FROM):
         if len(line.text) <= MOST:
             yield line
         else:
-            yield from (Line(line.number, piece, line.path) for piece in _pieces(line.text))
+            pieces = list(_pieces(line.text))
+            for at, piece in enumerate(pieces, 1):
+                yield Line(line.number, piece, line.path, at > 1, at < len(pieces))
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -107,14 +99,15 @@ def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
     block, size = list[Line](), 0
     for line in lines:
         blank = not line.text.strip()
-        full = size + len(line.text) > MOST
+        length = len(value_name(line, block[-1].path if block else "")) + len(line.text)
+        full = size + length > MOST
         if block and (full or (size >= LEAST and (blank or _TITLE.match(line.text)))):
             yield block
             block, size = [], 0
         if blank and not block:
             continue
         block.append(line)
-        size += len(line.text) + 1
+        size += length + 1
     if block:
         yield block
 
@@ -249,7 +242,7 @@ def rank_passages(
     Returns:
         The passages that match the query, with their scores, best first.
     """
-    corpus = _corpus(passages)
+    corpus = _corpus([passage.text for passage in passages])
     mean = max(1.0, len(corpus.lower) / max(1, len(passages)))
     held: dict[int, dict[int, list[int]]] = defaultdict(dict)
     rarities = list[float]()
@@ -266,21 +259,37 @@ def rank_passages(
         rough[number] += sum(own)
     best = sorted(rough, key=lambda number: (-rough[number], number))[:POOL]
     near = {*best, *(other for one in best for other, _ in _beside(passages, one, -1))}
-    scored = []
-    for number in near:
+    scores = dict[int, float]()
+    for number in sorted(near, key=lambda number: number not in rough):
         score = rough.get(number, 0.0) + NEAR * _together(held.get(number, {}), rarities)
         score += _around(passages, held, rarities, number, question)
-        scored.append((score * KINDS[passages[number].section.kind], number))
-    scored.sort(key=lambda pair: (-pair[0], pair[1]))
-    return [(score, passages[number]) for score, number in scored]
+        score *= KINDS[passages[number].section.kind]
+        if number not in rough:  # what stands beside a match comes after it
+            beside = (
+                scores.get(one, 0.0) for one, _ in _beside(passages, number, 1) if one in rough
+            )
+            score = min(score, max(beside))
+        scores[number] = score
+    ranked = sorted(scores, key=lambda number: (-scores[number], number not in rough, number))
+    return [(scores[number], passages[number]) for number in ranked]
 
 
-def _corpus(passages: Sequence[RecallPassage]) -> _Corpus:
+def find_terms(texts: Sequence[str], question: RecallQuery) -> list[dict[int, int]]:
+    """Return for each word and name of a query where it first stands in texts, by their index."""
+    corpus = _corpus(texts)
+    names = (QueryWord(name, (name,), whole=True) for name in question.names)
+    return [
+        {number: min(found) - corpus.starts[number] for number, found in places.items()}
+        for places in (_places(corpus, word) for word in (*question.words, *names))
+    ]
+
+
+def _corpus(texts: Sequence[str]) -> _Corpus:
     starts, position = [], 0
-    for passage in passages:
+    for text in texts:
         starts.append(position)
-        position += len(passage.text) + 1
-    cased = "\n".join(passage.text for passage in passages)
+        position += len(text) + 1
+    cased = "\n".join(texts)
     lower = cased.lower()
     if len(lower) != len(cased):  # a few letters have a longer lower case
         lower = "".join(low if len(low := letter.lower()) == 1 else letter for letter in cased)

@@ -30,9 +30,9 @@ class Recalled:
     The content of a handle.
 
     ``text`` is the requested content; the text of a search ends with the number of remaining
-    matches, if any. ``raw`` is the whole wire original of a message or part, or for a
-    snapshot the list of its messages. ``note`` is a sentence about the content that ``text``
-    omits and how to get it, or "".
+    matches and with how to recall a line that is cut, if any. ``raw`` is the whole wire original
+    of a message or part, or for a snapshot the list of its messages. ``note`` is a sentence about
+    the content that ``text`` omits and how to get it, or "".
     """
 
     handle: str
@@ -160,9 +160,7 @@ def _search(holdings: Holdings, found: Original, request: _RecallRequest) -> tup
         bare = bool(lines) or (found.is_exact and len(places) == 1)
         matches = grep.search(
             (
-                GrepSource(
-                    one.handle, "" if bare else one.heading, lines or number_lines(one.text)
-                )
+                GrepSource(one, "" if bare else one.heading, lines or number_lines(one.text))
                 for one in places
             ),
             pattern,
@@ -196,7 +194,8 @@ def _places(
         lines = choose_lines(lines, request.lines)
     handle = found.handles[found.messages[0].id] if found.messages else ""
     text = "\n".join(line.text for line in lines)
-    return [MessageSection(handle, "result", "", text)], lines
+    part_of = handle if request.path is None else "that path"
+    return [MessageSection(handle, "result", "", text, part_of, lines[0].number)], lines
 
 
 def _no_match(holdings: Holdings, found: Original, pattern: Pattern) -> str:

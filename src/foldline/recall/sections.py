@@ -107,23 +107,51 @@ STEP: Final = 64
 """Number of messages before and after a message that are searched for the rest of its step."""
 
 
+SHORT_PATH: Final = 60
+"""Longer JSON paths, in characters, take too much of an answer to say how a value is recalled."""
+
+
 @frozen
 class MessageSection:
     """
     One part of a message.
 
-    ``handle`` recalls exactly ``text``; ``label`` is the tool and its main argument.
+    ``handle`` recalls exactly ``text``; ``label`` is the tool and its main argument. If the handle
+    recalls more, ``part_of`` names the text whose lines are numbered, and ``first`` is the number
+    of the first line.
     """
 
     handle: str
     kind: Kind
     label: str
     text: str
+    part_of: str = ""
+    first: int = 1
 
     @property
     def heading(self) -> str:
         """One line: handle, kind, tool and main argument."""
         return f"[{' '.join(filter(None, (self.handle, self.kind, self.label)))}]"
+
+    @property
+    def has_paths(self) -> bool:
+        """Whether the paths of its JSON values recall them; they are those of a line."""
+        return not self.part_of and "\n" not in self.text.strip()
+
+    def locate(self, first: int, last: int, path: str = "") -> str:
+        """
+        Say how lines are recalled.
+
+        Args:
+            first: The number of the first one, where ``handle`` or ``part_of`` counts them.
+            last: That of the last one.
+            path: Of the JSON value alone that is meant.
+        """
+        if path.isascii() and 0 < len(path) <= SHORT_PATH and self.has_paths:
+            how = f"path={path}"
+        else:
+            how = f"lines={first}" if first == last else f"lines={first}:{last}"
+        return f"{how} of {self.part_of or self.handle}"
 
 
 def cut_sections(messages: Sequence[Message], handles: Mapping[str, str]) -> list[MessageSection]:

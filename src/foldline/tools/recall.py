@@ -69,7 +69,8 @@ def _output(page: Recalled, options: dict[str, Any]) -> ToolOutput:
     """Return a page, with a last line about omitted content unless it is a search result."""
     searched = {"query", "grep"} & options.keys()
     text = f"{page.text}\n[{page.note}]" if page.note and not searched else page.text
-    partial = "start=" in text[-80:]
+    last = text.rpartition("\n")[2]
+    partial = "start=" in last or last.startswith("[Cut: ")
     return ToolOutput(text or "[It is empty.]", "partial" if partial else "success")
 
 

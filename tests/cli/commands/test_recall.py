@@ -43,6 +43,17 @@ def test_a_page_links_to_the_next_one(handle: str) -> None:
     assert first.stdout.rstrip("\n") + "\n" + rest.stdout == original() + "\n"
 
 
+@pytest.mark.parametrize("way", ["--query", "--grep"])
+def test_a_small_answer_holds_what_matches_and_ends_with_what_is_left(
+    handle: str, way: str
+) -> None:
+    small = foldline("recall", handle, way, "compute", "--max-tokens", 60).stdout
+    assert "compute" in small
+    assert "start=" in small.splitlines()[-1]
+    one = foldline("recall", handle, way, "heron", "--max-tokens", 40).stdout
+    assert PLANTED in one
+
+
 def test_the_wire_original_is_json(handle: str) -> None:
     assert json.loads(foldline("recall", handle, "--raw").stdout)["content"] == original()
     told = json.loads(foldline("recall", handle, "--raw", "--json").stdout)
