@@ -205,3 +205,21 @@ def test_sentences_that_are_left_out_of_a_request_or_its_answer_are_marked():
     assert "in the whole schema. …”" in row
     assert "answered: … It was added." in row
     assert row.endswith(" …")
+
+
+def test_what_came_of_a_request_that_ends_in_a_question_mark_is_its_own():
+    messages = (
+        *(U("Fix the crash."), A("Fixed: it no longer crashes."), U("Can you also add tests?")),
+        *(A("The export module lacks tests.", c("1", "run", "{}")), T("1"), A("Added 5 tests.")),
+    )
+    (row,) = listed(*messages, positions=(0, 1, 3, 4))
+    assert row.endswith("“Fix the crash.”: answered: Fixed: it no longer crashes.")
+
+
+@pytest.mark.parametrize("final", ["All login tests pass now, fixed.", "It fails because of X."])
+def test_no_older_statement_stands_beside_an_outcome_in_view(final):
+    messages = (
+        *(A("An example."), U("Fix it."), A("I fixed the clock but it still fails.")),
+        *(run("1"), T("1"), A(final, c("2", "submit", "{}")), T("2")),
+    )
+    assert not listed(*messages, positions=(0, 2, 3, 4))

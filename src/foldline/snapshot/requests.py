@@ -107,12 +107,14 @@ class Requests:
                 continue
             place, answer = self._answer(between, latest=latest)
             if index not in self.folded and place != NOTHING and place not in self.folded:
-                if words.endswith(ASKING) and (reply := self._reply(index + 1)):
-                    answer, begin = reply, end  # What the agent did before goes on behind it.
+                if reply := self._reply_aside(index, words):
+                    answer, begin = reply, end  # The interrupted work goes on behind it.
                 elif not self._goes_on(index, place):
                     continue  # The reader sees both.
                 else:
                     place, answer = self._answer(self._folded_of(between), latest=latest)
+                    if place == NOTHING or _announces(self._statement(place)):
+                        continue
             # A client may state it again, such as after a compaction of its own, or the user.
             repeated = first.get(words, index) < index or words in listed
             # What came of it may be in what an earlier snapshot left out.
@@ -137,26 +139,24 @@ class Requests:
 
     def _goes_on(self, request: int, place: int) -> bool:
         """Return True if work goes on in view, and what came of a request stands before it."""
-        return bool(self.messages[place].calls) and min(self.folded) < request
+        has_outcome = _OUTCOME.search(self._statement(place)) is not None
+        return bool(self.messages[place].calls) and not has_outcome and min(self.folded) < request
 
-    def _reply(self, place: int) -> str:
-        """Return a row for the answer right behind a question that is folded, "" if none is."""
-        message = self.messages[place]
-        if place not in self.folded or message.role != "assistant" or not message.text.strip():
+    def _reply_aside(self, index: int, words: str) -> str:
+        """Return a row for the folded answer to a question that interrupts work, "" if none is."""
+        interrupts = index > 0 and self.messages[index - 1].role != "assistant"
+        answer = self._statement(index + 1) if index + 1 in self.folded else ""
+        if not (words.endswith(ASKING) and interrupts and answer) or _announces(answer):
             return ""
-        answer = one_line(self._telling(message.text.strip()[:LONGEST]))
-        return "" if _announces(answer) else f"{self.phrases.answered}{shorten(answer, ANSWER)}"
+        return f"{self.phrases.answered}{shorten(answer, ANSWER)}"
 
     def _answer(self, between: Sequence[int], *, latest: bool) -> tuple[int, str]:
         """Return where a statement stands that says best what came of a request, and a row."""
         announced, place = "", NOTHING
         for index in reversed(between):
-            message = self.messages[index]
-            text = message.text if message.role == "assistant" else ""
-            if text.strip():
-                answer = one_line(self._telling(text.strip()[:LONGEST]))
+            if answer := self._statement(index):
                 tells = not _announces(answer)
-                working = latest and (not tells or bool(message.calls or announced))
+                working = latest and (not tells or bool(self.messages[index].calls or announced))
                 came = self.phrases.working if working else self.phrases.answered
                 row = f"{came}{shorten(answer, ANSWER)}"
                 if tells:
@@ -165,6 +165,12 @@ class Requests:
                 if not announced and (latest or _OUTCOME.search(answer)):
                     announced, place = row, index
         return place, announced or (self.phrases.silent if latest else self.phrases.unanswered)
+
+    def _statement(self, index: int) -> str:
+        """Return what a message of the agent says that is worth the most, "" for nothing."""
+        message = self.messages[index]
+        text = message.text.strip() if message.role == "assistant" else ""
+        return one_line(self._telling(text[:LONGEST])) if text else ""
 
     def _telling(self, text: str) -> str:
         """Return the statement of an answer that is worth the most, whole if it is short."""
