@@ -10,7 +10,17 @@ from tests.neutral import COUNTER, A, T, U, c, view
 from foldline.core.strategy import CompactionContext
 from foldline.snapshot.calls import verdict
 from foldline.snapshot.format import header, parse, render
-from foldline.snapshot.phrases import FAILED, FAILING, FILES, NEXT, PLAN, REQUESTS, RESULTS, STATE
+from foldline.snapshot.phrases import (
+    ENGLISH,
+    FAILED,
+    FAILING,
+    FILES,
+    NEXT,
+    PLAN,
+    REQUESTS,
+    RESULTS,
+    STATE,
+)
 from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.state import SnapshotState, file_rows, listed_files, state
 from foldline.snapshot.worth import Judge
@@ -186,6 +196,27 @@ def test_what_fits_is_kept_in_the_order_of_the_sections():
     assert all(not lines for _, lines in made.within(0, COUNTER).sections)
     titles = [title for title, _ in made.within(1_000, COUNTER).sections]
     assert titles == sorted(titles, key=STATE.index)
+
+
+SECTIONS = (
+    (PLAN, ("0f0f0f 3 of 9 steps done", *(f" [ ] {n} do it" for n in range(9)))),
+    (FAILING, tuple(f"a{n} make → Error: it broke in {n}.c" for n in range(4))),
+    (NEXT, ("agent: Next I mend the parser.",)),
+    (FILES, tuple(f"- src/{n}.py (edited)" for n in range(9))),
+    (REQUESTS, tuple(f"b{n} “Mend {n}.”: answered: It is mended." for n in range(6))),
+    (RESULTS, tuple(f"- make {n} → ok" for n in range(6))),
+)
+
+
+@given(st.integers(0, 400))
+def test_the_first_row_of_every_section_comes_before_further_ones_of_any(tokens):
+    kept = SnapshotState(SECTIONS).within(tokens, COUNTER).sections
+    rows = {title: [line for line in lines if "more]" not in line] for title, lines in kept}
+    taken = sum(COUNTER.text(line) + 1 for _, lines in kept for line in lines)
+    assert taken + sum(COUNTER.text(ENGLISH.titles[title]) + 2 for title, _ in kept) <= tokens
+    assert all(row.startswith("0f0f0f") for row in rows.get(PLAN, ())[:1])
+    if any(len(lines) > 1 for lines in rows.values()):
+        assert rows.get(FAILING), "what still fails is not left out for more rows of others"
 
 
 def test_of_the_requests_the_newest_are_kept():

@@ -19,8 +19,14 @@ from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import unwrap
 from foldline.snapshot import facts, file_changes
 from foldline.snapshot import phrases as titles
-from foldline.snapshot.calls import brief_command, printed_verdict, verdict
-from foldline.snapshot.commands import arguments_of, command_of, only_shows, run_key
+from foldline.snapshot.calls import printed_verdict, verdict
+from foldline.snapshot.commands import (
+    arguments_of,
+    brief_command,
+    command_of,
+    only_shows,
+    run_key,
+)
 from foldline.snapshot.format import handle_at, indent, one_line
 from foldline.snapshot.phrases import ENGLISH, Phrases, operation, plan_row
 from foldline.snapshot.plans import is_done
@@ -101,26 +107,29 @@ class SnapshotState:
         """
         sections = [(title, lines, set[int]()) for title, lines in self.sections if lines]
         sizes = {line: counter.text(line) + 1 for _, lines, _ in sections for line in lines}
+        mark = counter.text(phrases.left_out) + 1
         left = tokens
-        # Of every section its share, and then what else fits.
-        for shares in (range(len(sections), 0, -1), [1] * len(sections)):
+        # The first row of every section, then to each its share, and then what else fits.
+        even = range(len(sections), 0, -1)
+        for most, shares in ((1, [1] * len(even)), (None, even), (None, [1] * len(even))):
             for share, (title, lines, chosen) in zip(shares, sections, strict=True):
                 room = left / share
-                for number in _in_order(title, lines):
+                for number in _in_order(title, lines)[:most]:
                     needed = sizes[lines[number]]
-                    needed += 0 if chosen else counter.text(phrases.titles[title]) + 2
-                    if number not in chosen and needed <= room:
+                    if not chosen:
+                        needed += counter.text(phrases.titles[title]) + 2
+                        needed += mark if len(lines) > 1 else 0
+                    is_headless = title == titles.PLAN and number > 0 and not chosen
+                    if number not in chosen and needed <= room and not is_headless:
                         chosen.add(number)
                         room, left = room - needed, left - needed
-        return SnapshotState(
-            tuple(
-                (title, _with_mark(title, lines, chosen, phrases))
-                for title, lines, chosen in sorted(
-                    sections, key=lambda section: titles.STATE.index(section[0])
-                )
-                if chosen or left > LEFT_OUT_TOKENS
-            )
-        )
+        kept = []
+        for title, lines, chosen in sections:
+            left -= 0 if chosen else LEFT_OUT_TOKENS
+            if chosen or left >= 0:
+                kept.append((title, _with_mark(title, lines, chosen, phrases)))
+        kept.sort(key=lambda section: titles.STATE.index(section[0]))
+        return SnapshotState(tuple(kept))
 
 
 def _in_order(title: str, lines: Sequence[str]) -> Sequence[int]:
