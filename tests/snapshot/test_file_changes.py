@@ -203,7 +203,7 @@ WINDOW = "[File: /app/src/a.py (12 lines total)]\n1:import os\n\n(Open file: /ap
         (call("edit", search="os", replace="re"), f"Text replaced.\n{WINDOW}", "edited"),
         (call("insert", text="import os"), WINDOW, "edited"),
         (
-            A(c("1", "action", "Running Python code: EDITED_CODE = 1")),
+            A(c("1", "action", "Running Python code interactively: EDITED_CODE = 1")),
             WINDOW.replace("total", "total after edit"),
             "edited",
         ),
@@ -219,7 +219,9 @@ def test_an_edit_of_the_file_that_an_editor_has_open_is_a_change_of_it(edit, ans
     ("shown", "answer"),
     [
         (A(c("1", "command", "open src/a.py")), WINDOW),
-        (A(c("1", "command", "editor --version")), WINDOW),
+        (A(c("1", "command", "cat log.txt")), WINDOW),
+        (call("edit_issue", title="x"), WINDOW),
+        (call("edit", search="a", replace="b"), f"No match; the file stays as it is.\n{WINDOW}"),
         (
             A(c("1", "command", "edit 1:1\nimport\nend_of_edit")),
             f"Your proposed edit has introduced new syntax error(s).\n{WINDOW}",
@@ -243,3 +245,23 @@ def test_a_file_that_a_patch_moves_stands_where_it_is_now():
     messages = [A(c("1", "apply_patch", patch)), T("1", "Done")]
     found = [(one.path, one.operation) for one in changes(messages, pair(messages), range(2))]
     assert found == [("a.py", "edited"), ("a.py", "deleted"), ("b.py", "edited")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        call("create_review", comments=[{"path": "src/a.py", "text": "Nice."}]),
+        call("create_draft", attachments=[{"path": "/home/user/cv.pdf"}]),
+        call("batch_edit", operations=[{"type": "read", "path": "a.py"}]),
+    ],
+)
+def test_a_path_in_other_lists_is_no_file_that_was_changed(other):
+    messages = [other, T("1", "ok")]
+    assert not list(changes(messages, pair(messages), range(2)))
+
+
+def test_a_patch_that_moves_nothing_deletes_nothing():
+    messages = [A(c("1", "apply_patch", "*** Add File: b.py\n*** Move to: c.py")), T("1", "Done")]
+    assert all(one.path for one in changes(messages, pair(messages), range(2)))
+    lone = [A(c("1", "apply_patch", "*** End File: \n*** Move to: c.py")), T("1", "Done")]
+    assert [one.path for one in changes(lone, pair(lone), range(2))] == ["c.py"]

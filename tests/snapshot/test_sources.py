@@ -6,6 +6,7 @@ import pytest
 from tests.neutral import A, S, T, U, c, view
 
 from foldline.core.strategy import CompactionContext
+from foldline.frozen import replace
 from foldline.snapshot.format import SnapshotRow, header, render
 from foldline.snapshot.phrases import STORY
 from foldline.snapshot.sources import is_report, read
@@ -380,3 +381,41 @@ def test_what_was_read_counts_while_it_is_only_edited_or_read_elsewhere(later):
         A(run("1", "read_file", path="gw.conf")), T("1", FILE), A(later), T("3", "ok\n" + FILE)
     )
     assert not of_kind(found, "superseded")
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        c("2", "bash", json.dumps({"command": "cat build.log"})),
+        c("2", "read_file", json.dumps({"path": "build.log"})),
+    ],
+)
+def test_another_output_of_the_same_call_supersedes_nothing(later):
+    messages = (A(replace(later, id="1")), T("1", f"ERROR 4411\n{FILE}"), A(later))
+    changed = "\n".join(f"step {n} of the build went well" for n in range(20))
+    assert not of_kind(reading(*messages, T("2", changed)), "superseded")
+    assert not of_kind(reading(*messages, T("2", "Error: " + FILE, is_error=True)), "superseded")
+
+
+def test_a_command_that_prints_all_of_it_again_supersedes_what_it_printed():
+    command = {"command": "cat build.log"}
+    messages = (A(run("1", "bash", **command)), T("1", FILE), A(run("2", "bash", **command)))
+    assert of_kind(reading(*messages, T("2", f"{FILE}\nmore")), "superseded") == [FILE]
+
+
+@pytest.mark.parametrize(
+    ("write", "answer"),
+    [
+        (run("2", "write_file", path="gw.conf", content=FILE, mode="append"), "ok"),
+        (run("2", "fs_write", path="gw.conf", content=FILE, command="append"), "ok"),
+        (run("2", "write_range", path="gw.conf", content=FILE, start=4), "ok"),
+        (run("2", "create_comment", path="gw.conf", content=FILE), "ok"),
+        (run("2", "write_file", path="gw.conf", content=FILE), "No space left on device"),
+        (run("2", "write_file", path="gw.conf", content=FILE), "EACCES: denied, open 'gw.conf'"),
+        (run("2", "write_file", path="gw.conf", content=FILE, workdir="/other"), "ok"),
+    ],
+)
+def test_only_a_file_that_was_written_whole_supersedes_what_was_read_of_it(write, answer):
+    messages = (A(run("1", "read_file", path="gw.conf")), T("1", f"old\n{FILE}"), A(write))
+    assert not of_kind(reading(*messages, T("2", answer)), "superseded")
+    assert not of_kind(reading(*messages), "superseded")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -23,11 +24,32 @@ CHANGES = ("created", "written", "edited", "deleted")
 _PATCHED = lazy_pattern(
     r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,300})$", re.MULTILINE
 )
-_WINDOW = lazy_pattern(r"(?m)^\[File: (\S.{0,299}?) \(\d{1,9} lines total( after edit)?\)\]")
+_WINDOW = lazy_pattern(
+    r"(?:Text replaced[^\[]{0,300})?"
+    r"\[File: (\S.{0,299}?) \(\d{1,9} lines total(?: after edit)?\)\]"
+)
 """How editors of SWE-agent and OpenHands say which file they show: the one that they change."""
 
-_EDITING = lazy_pattern(r"create\b|(?:edit|insert|append|replace)(?:_\w{1,40})?\b")
-"""How calls begin that change it, by name or in their arguments."""
+_EDITOR = lazy_pattern(r"(?:edit|insert|append|create)(?:_file(?:_\w{1,40})?)?")
+_EDITING = lazy_pattern(
+    r"(?:Running Python code interactively:\s{1,9})?"
+    r"(?:create(?:_file)?|edit(?:_file\w{0,40})?|insert\w{0,40}|append\w{0,40}|EDITED_CODE)\b"
+)
+"""The names of calls that change it, and how such a call begins that is written as a command."""
+
+_WHOLE = lazy_pattern(
+    r"(?i)(?:\w{0,60}__)?(?:(?:write|create|save|overwrite)(?:_?to)?(?:_?text)?(?:_?file)?"
+    r"|file_?write|fs_?write|str_replace(?:_based)?_edit(?:or|_tool)|text_?editor\w{0,20})"
+)
+"""The names of tools that write whole files."""
+
+CONTENT: Final = ("content", "contents", "file_text")
+BESIDE: Final = frozenset((*PATH_KEYS, *CONTENT, "description", "explanation", "overwrite"))
+"""Arguments of the text of a file, and all that a call has that writes a whole one."""
+
+EDIT_LISTS: Final = ("edits", "changes", "files", "operations")
+EDIT_TEXTS: Final = (*CONTENT, "text", "new_string", "new_str", "new_text", "newText", "replace")
+"""Arguments that hold several edits, and those of one edit for its text."""
 
 _DONE = lazy_pattern(
     r"(?i)\A\W{0,9}(?:success\w*|updated|edited|written|wrote|overwr\w+|created|saved|applied|added"
@@ -121,10 +143,26 @@ def _find_open_file(call: ToolCall, answer: Part | None) -> Iterator[tuple[str, 
     """Yield the file that an editor had open when it changed something, with what it did."""
     if not isinstance(answer, ToolResult) or "[File: " not in answer.text[:REPORTED]:
         return
-    window = _WINDOW.search(answer.text[:REPORTED])
-    done = _EDITING.match(call.name) or _EDITING.match(call.arguments)
-    if window and (done or window[2]):
-        yield window[1], "created" if done and done[0] == "create" else "edited"
+    window = _WINDOW.match(answer.text)
+    is_text = not call.arguments.lstrip().startswith("{")
+    done = _EDITOR.fullmatch(call.name) or (_EDITING.match(call.arguments) if is_text else None)
+    if window and done:
+        yield window[1], "created" if done[0] in ("create", "create_file") else "edited"
+
+
+def written_whole(call: ToolCall, arguments: Any, result: Part | None) -> str:
+    """Return the path of the file that a call wrote whole for sure, "" where it wrote none."""
+    if not isinstance(arguments, dict) or not _WHOLE.fullmatch(call.name):
+        return ""
+    others = {name: value for name, value in arguments.items() if name not in BESIDE}
+    texts = [name for name in CONTENT if isinstance(arguments.get(name), str)]
+    path = path_argument(arguments)
+    if not path or len(texts) != 1 or others not in ({}, {"command": "create"}):
+        return ""
+    if not isinstance(result, ToolResult) or changes_nothing(arguments, result):
+        return ""
+    report = result.text[:REFUSED]
+    return path if _DONE.search(report) or posixpath.basename(path) in report else ""
 
 
 def changes_nothing(arguments: Any, answer: Part | None) -> bool:
@@ -142,7 +180,7 @@ def changes_nothing(arguments: Any, answer: Part | None) -> bool:
 def file_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
     """Yield the files that the arguments of a call name, with what its tool does to each."""
     if isinstance(value, dict):
-        path = _path(value)
+        path = path_argument(value)
         if paths := [path] if path else _nested_paths(value):
             yield from ((path, operation(call.name, value)) for path in paths)
             return
@@ -152,13 +190,13 @@ def file_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
     earlier = ""
     for verb, path in _PATCHED.findall(call.arguments.replace("\\n", "\n")[:200_000]):
         path = path.strip().strip(" \\")
-        if verb == "Move to":
+        if verb == "Move to" and earlier:
             yield earlier, "deleted"
         yield path, {"Add File": "created", "Delete File": "deleted"}.get(verb, "edited")
         earlier = path
 
 
-def _path(arguments: Any) -> str:
+def path_argument(arguments: Any) -> str:
     """Return the path of a file among some arguments, "" where there is none."""
     for key in PATH_KEYS if isinstance(arguments, dict) else ():
         path = arguments.get(key)
@@ -169,8 +207,13 @@ def _path(arguments: Any) -> str:
 
 def _nested_paths(arguments: dict[str, Any]) -> list[str]:
     """Return the paths in lists of edits among the arguments of a call."""
-    lists = (value for value in arguments.values() if isinstance(value, list))
-    paths = map(_path, islice(chain.from_iterable(lists), FILES))
+    lists = (arguments.get(name) for name in EDIT_LISTS)
+    edits = chain.from_iterable(value for value in lists if isinstance(value, list))
+    paths = (
+        path_argument(edit)
+        for edit in islice(edits, FILES)
+        if isinstance(edit, dict) and not edit.keys().isdisjoint(EDIT_TEXTS)
+    )
     return list(dict.fromkeys(filter(None, paths)))
 
 

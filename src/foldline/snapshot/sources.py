@@ -23,7 +23,12 @@ from foldline.snapshot.calls import (
 )
 from foldline.snapshot.commands import arguments_of
 from foldline.snapshot.facts import reads
-from foldline.snapshot.file_changes import changes_nothing, file_operations
+from foldline.snapshot.file_changes import (
+    changes_nothing,
+    file_operations,
+    is_refusal,
+    written_whole,
+)
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import only_sets_plan
@@ -87,6 +92,9 @@ CHOSEN_BEFORE: Final = 1.0
 USUAL_DENSITY: Final = 0.27
 """Tokens a character where nothing is known."""
 
+SAME_FILE: Final = 0.5
+"""Fraction of the lines of a file that was read again from which on its earlier text is stale."""
+
 BEHIND: Final = 1_000_000
 """The place of what stands behind a snapshot in one message."""
 
@@ -144,7 +152,7 @@ class _Reader:
         self.results = answers
         self.calls = {site: call for call, site in answers.items()}
         self.covered = set[Site]()
-        self.reads: dict[Site, tuple[str, str, str]] = {}
+        self.reads: dict[Site, tuple[str, str]] = {}
         self.shown: defaultdict[str, list[int]] = defaultdict(list)
         self.superseded = set[int]()
 
@@ -228,7 +236,7 @@ class _Reader:
                 self.covered.add(site)
             elif reads(call, arguments):
                 path = next((path for path, _ in file_operations(call, arguments)), "")
-                self.reads[site] = (path, call.name, call.arguments)
+                self.reads[site] = (path, f"{call.name} {call.arguments}")
                 came = ""
             else:
                 came = self._outcome(speaker, came)[:VERDICT]
@@ -258,10 +266,9 @@ class _Reader:
             # A comment of a script begins like a heading of the first level.
             is_draft = "\n## " in text and is_report(text)
             self._add(position, place, "draft" if is_draft else "written", text)
-        for path, done in file_operations(call, arguments):
-            if done in ("created", "written"):
-                self.superseded.update(self.shown.pop(path, ()))
-                self.shown[path] = [*range(first, len(self.sources))]
+        if path := written_whole(call, arguments, result):
+            self.superseded.update(self.shown.pop(path, ()))
+            self.shown[path] = [*range(first, len(self.sources))]
 
     def _is_apart(self, position: int, site: Site, call: ToolCall) -> bool:
         """
@@ -303,11 +310,23 @@ class _Reader:
             speaker = "document"
         number = len(self.sources)
         self._add(position, place, speaker, result_text(unwrap(result.text)))
-        if site in self.reads and not result.is_error:
-            path, *again = self.reads[site]
-            same = " ".join(again)
-            self.superseded.update(self.shown[same])
-            self.shown[same] = [number]
+        if number < len(self.sources) and site in self.reads:
+            self._supersede(number, *self.reads[site], is_error=result.is_error)
+
+    def _supersede(self, number: int, path: str, call: str, *, is_error: bool) -> None:
+        """Take a result for the newest state of what the same call showed before."""
+        text = self.sources[number].text
+        if is_error or is_refusal(text):
+            return
+        lines = set(text.split("\n"))
+        for earlier in self.shown[call]:
+            known = self.sources[earlier].text.split("\n")
+            # A file has changed; what a command printed is repeated, or it is another output.
+            needed = SAME_FILE if path else 1.0
+            if sum(map(lines.__contains__, known)) >= needed * len(known):
+                self.superseded.add(earlier)
+        self.shown[call] = [number]
+        if path:
             self.shown[path].append(number)
 
     def _snapshot(self, position: int, text: str) -> None:
