@@ -223,7 +223,7 @@ def frozen(kind: Kind) -> Kind:
     """
     space = dict(vars(kind))
     every = {one.name: one for base in reversed(kind.__mro__[1:]) for one in fields(base)}
-    slots = ["__dict__"] * (cached_property in map(type, space.values()))
+    slots = ["__dict__"] * any(isinstance(one, cached_property) for one in space.values())
     for name, hint in space.get("__annotations__", {}).items():
         if not str(hint).startswith(("ClassVar", "typing.ClassVar")):
             slots += [] if name in every else [name]

@@ -267,3 +267,20 @@ def test_what_was_printed_last_stands_for_an_exit_code_that_says_nothing():
     assert printed_verdict("exit code -9", "killed") == "exit code -9: killed"
     assert printed_verdict("exit code 10", "") == "exit code 10"
     assert printed_verdict("3 passed", "other") == "3 passed"
+
+
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        ("VERSION=$(cat VERSION)\nmake release", "VERSION=$(cat VERSION); make release"),
+        ("echo Removing:\nrm -rf build", "echo Removing:; rm -rf build"),
+        ("echo to-do\nrm -rf build", "echo to-do; rm -rf build"),
+        ("git commit -m 'Title\n\nBody'", "git commit -m 'Title Body'"),
+        ("cat <<EOF > a\nx\ny\nEOF\nmake", "cat <<EOF > a x y EOF; make"),
+        ("if a\nthen\n  b\nfi", "if a; then b; fi"),
+        ("a \\\n  && b\nls", "a && b; ls"),
+        ("a\n| b\n\n\nc", "a | b; c"),
+    ],
+)
+def test_lines_of_a_command_are_parted_as_a_shell_does(command, written):
+    assert line(command=command) == f"Bash {written}"

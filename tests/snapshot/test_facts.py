@@ -236,11 +236,39 @@ def test_a_failed_call_without_arguments_is_named():
     assert found.aim == "run_diagnostics"
 
 
-@pytest.mark.parametrize(
-    "again", ["python -m pytest -q tests/a.py", "uv run pytest tests/a.py -vv"]
-)
+@pytest.mark.parametrize("again", ["python -m pytest -q tests/a.py", "pytest -x tests/a.py -vv"])
 def test_tests_that_pass_when_they_are_run_in_other_words_are_no_failure(again):
     failed = [A(c("1", "bash", '{"command": "pytest tests/a.py -q"}')), T("1", "1 failed")]
     passed = [A(c("2", "bash", json.dumps({"command": again}))), T("2", "3 passed")]
     assert open_errors(failed)
     assert not open_errors([*failed, *passed])
+
+
+@pytest.mark.parametrize(
+    ("command", "again"),
+    [
+        ("python3.9 -m pytest tests", "python3.12 -m pytest tests"),
+        ("uv run mypy src", "mypy src"),
+        ("docker run -v /a:/w img pytest", "docker run /a:/w img pytest"),
+        ("ps aux | grep -v pytest", "ps aux | grep pytest"),
+        ("make -s pytest", "make pytest"),
+    ],
+)
+def test_what_another_program_or_environment_runs_mends_nothing(command, again):
+    failed = [A(c("1", "bash", json.dumps({"command": command}))), T("1", "1 failed")]
+    passed = [A(c("2", "bash", json.dumps({"command": again}))), T("2", "3 passed")]
+    assert open_errors([*failed, *passed])
+
+
+def test_a_failure_of_several_edits_at_once_is_not_mended_by_those_of_one_of_them():
+    def edits(number, *paths):
+        listed = [{"path": path, "new_string": "b"} for path in paths]
+        return A(c(number, "batch_edit", json.dumps({"edits": listed})))
+
+    failed = [edits("1", "a.py", "b.py"), T("1", "Error: b.py is locked", is_error=True)]
+    assert open_errors([*failed, edits("2", "a.py", "c.py"), T("2", "ok")])
+
+
+def test_what_a_search_finds_in_go_is_no_failure():
+    found = [call("grep_search", query="Listen"), T("1", "cmd/main.go:12:5: http.Listen()")]
+    assert not open_errors(found)

@@ -276,7 +276,7 @@ def _find_command_paths(value: Any) -> Iterator[str]:
         return
     moved = _FOLDER.match(command)
     folder, rest = (moved[1], command[moved.end() :]) if moved else ("", command)
-    program = rest[: rest.find(" ")]
+    program = next(iter(rest.split(maxsplit=1)), "").strip("'\"")
     if program not in SHOWING or any(sign in rest for sign in "|;&<>`$(*?\n"):
         return
     import shlex  # only who reads the commands of a shell needs it

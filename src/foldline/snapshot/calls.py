@@ -13,9 +13,9 @@ from foldline.outputs.wrapping import exit_code, without_reminders
 from foldline.snapshot.commands import (
     COMMANDS,
     EDITOR,
+    brief_command,
     changed_files,
     command_of,
-    heredocs,
     join_command,
     only_shows,
     script_commands,
@@ -59,12 +59,6 @@ COMMAND_HEAD: Final = 60
 
 ENTRIES: Final = 40
 """Entries of a nested argument that are written at most."""
-
-SHORT_HEREDOC: Final = 60
-"""Characters from which on a text that is fed to a program is left out."""
-
-UNFINISHED: Final = (*"\\|&;({[,:)）", " do", " then", " else")
-"""How a line of a command ends that nothing parts from the next one."""
 
 DEPTH: Final = 6
 """How deep arguments are looked at."""
@@ -211,31 +205,6 @@ def _count_same(lines: Sequence[str], others: Sequence[str], most: int) -> int:
     """Return how many lines at the beginning are the same, ``most`` at most."""
     pairs = enumerate(zip(lines[:most], others, strict=False))
     return next((number for number, (line, other) in pairs if line != other), most)
-
-
-def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:
-    """
-    Write a command with the length of the texts that it feeds to programs in their place.
-
-    Its lines end with what parts them where they stand in one line.
-    """
-    pieces: list[str] = []
-    place = 0
-    for start, end in heredocs(command):
-        lines = command.count("\n", start, end)
-        short = end - start <= SHORT_HEREDOC
-        fed = command[start:end] if short else f" … {_size(phrases.lines, lines)}"
-        pieces += (command[place:start], fed)
-        place = end
-    text = "".join((*pieces, command[place:]))
-    *before, last = text.rstrip().split("\n")
-    return "\n".join((*map(_with_end, before), last)) + text[len(text.rstrip()) :]
-
-
-def _with_end(line: str) -> str:
-    """Return a line of a command with the sign that parts it from the next one."""
-    line = line.rstrip()
-    return line.removesuffix("\\") if not line or line.endswith(UNFINISHED) else f"{line};"
 
 
 def _text(value: Any, depth: int = DEPTH) -> str:

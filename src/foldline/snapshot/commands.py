@@ -10,6 +10,7 @@ from itertools import dropwhile, pairwise
 from typing import Any, Final
 
 from foldline.lazy import lazy_pattern
+from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.values.messages import ToolCall
 
 COMMANDS: Final = ("command", "cmd")
@@ -27,6 +28,12 @@ SCRIPT: Final = 40_000
 HEREDOCS: Final = 20
 """How many texts are looked for that one command feeds to programs."""
 
+SHORT_HEREDOC: Final = 60
+"""Characters of the longest such text that is written with its command."""
+
+PARTED: Final = 20_000
+"""Characters of the longest command whose lines are parted."""
+
 KEYED: Final = 2_000
 """Characters up to which commands are compared by what they run; longer ones as they are."""
 
@@ -43,6 +50,12 @@ _SHOWS = lazy_pattern(
 )
 _INNER_COMMAND = lazy_pattern(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
 _HEREDOC = lazy_pattern(r"(?<!<)<<(?!<)[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
+_LINE_END = lazy_pattern(
+    r"(?<=[^\s\\|&;({])(?<![\s;]do)(?<![\s;]then)(?<![\s;]else)(?<![\s;]in)"
+    r"[ \t]*\n(?!\s*(?:[|&;)]|\Z))"
+)
+"""Where a line of a command ends with nothing that a shell goes on with."""
+
 _QUOTED = lazy_pattern(
     r"(?<!\S)#[^\n]*|'[^']*+'|\"(?:[^\"\\]|(?s:\\.))*+\"|(?s:\\.)"
     r"|\$\(\([^()\n]{0,200}\)\)|\[\[ [^\]\n]{0,200}\]\]"
@@ -52,8 +65,9 @@ _CHAIN = lazy_pattern(r"[|;\n]|(?<![&>])&(?![&>])")
 _RUN_BY = lazy_pattern(
     r"(?:^|(?<=&& )|(?<=; ))"
     r"(?:(?:time|nice|timeout (?:-k \S{1,9} |-\S{1,20} )?\d{1,6}[smhd]?"
-    r"|uv run|poetry run|python[\d.]{0,5} -m(?= pytest\b)) +)+"
+    r"|python3? -m(?= pytest\b)) +)+"
 )
+_PYTEST = lazy_pattern(r"(?:^|&& |; )(?:python3? -m )?pytest\b[^|;&\n]*")
 _VERBOSITY = lazy_pattern(r" -(?:[qvsx]{1,4}|-tb=\w{1,9}|-no-header)(?=\s|\Z)")
 """How much pytest prints, which is no part of what it runs."""
 
@@ -137,7 +151,8 @@ def run_key(command: str) -> str:
     if "git commit" in masked:
         left_out += _MESSAGE.finditer(masked, 0, end)
     if "pytest" in masked:
-        left_out += _VERBOSITY.finditer(masked, 0, end)
+        for tests in _PYTEST.finditer(masked, 0, end):
+            left_out += _VERBOSITY.finditer(masked, *tests.span())
     left_out.sort(key=re.Match.start)
     pieces, start = [], 0
     for piece in left_out:
@@ -158,6 +173,30 @@ def heredocs(command: str) -> Iterator[tuple[int, int]]:
         place = end if end >= 0 else found.end()  # Without an end it is none.
         if end >= 0:
             yield start, end
+
+
+def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:
+    """
+    Write a command with the length of the texts that it feeds to programs in their place.
+
+    A line ends with what parts it from the next one where both stand in one line.
+    """
+    pieces: list[str] = []
+    place = 0
+    for start, end in heredocs(command):
+        lines = phrases.lines.replace("{count}", f"{command.count(chr(10), start, end):,}")
+        fed = command[start:end] if end - start <= SHORT_HEREDOC else f" … {lines}"
+        pieces += (_part_lines(command[place:start]), fed)
+        place = end
+    return "".join((*pieces, _part_lines(command[place:])))
+
+
+def _part_lines(command: str) -> str:
+    if "\n" not in command or len(command) > PARTED:
+        return command
+    places = [found.start() for found in _LINE_END.finditer(mask_quoted(command))]
+    lines = (command[start:end] for start, end in pairwise((0, *places, len(command))))
+    return ";".join(lines).replace("\\\n", " ")
 
 
 def ends_itself(command: str) -> bool:

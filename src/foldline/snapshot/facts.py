@@ -20,7 +20,7 @@ from foldline.snapshot.commands import (
     only_shows,
     run_key,
 )
-from foldline.snapshot.file_changes import CHANGES, file_operations
+from foldline.snapshot.file_changes import CHANGES, file_operations, path_argument
 from foldline.snapshot.plans import call_plan
 from foldline.values.groups import Pairing, Site, pair
 from foldline.values.messages import Message, Text, ToolCall, ToolResult
@@ -28,7 +28,7 @@ from foldline.values.messages import Message, Text, ToolCall, ToolResult
 _FAILURE = lazy_pattern(
     r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0(?![\w./-]))|"
     r"^error(?:\[\w+\])?:|^fatal:|:\d{1,6}: (?:fatal )?error:|\berror TS\d|"
-    r"^(?:vet: )?\S{1,300}\.go:\d{1,6}:\d{1,6}: |"
+    r"^vet: \S{1,300}:\d{1,6}:\d{1,6}: |"
     r"\bpanic(?:ked)?\b|^Traceback \(most|exit (?:code|status)[: ]+-?[1-9]|<returncode>-?[1-9]|"
     r"\b[1-9]\d* (?:failed|errors?)\b|错误[:：]|失败"
 )
@@ -40,7 +40,7 @@ _COUNTED = lazy_pattern(
 
 _FAILURE_WORDS = (
     *("Error", "error", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit ", "failed"),
-    *("failure", "<returncode>", ".go:", "错误", "失败"),
+    *("failure", "<returncode>", "vet: ", "错误", "失败"),
 )
 """One of these stands in every line that `_FAILURE` or `_COUNTED` finds."""
 
@@ -188,7 +188,8 @@ def _aim(call: ToolCall) -> _Aim | None:
     if reads(call, value):
         return None
     changed = next((path for path, done in file_operations(call, value) if done in CHANGES), "")
-    if changed:
+    # Several edits in one call are known by all that they change.
+    if changed and (path_argument(value) or " File: " in call.arguments):
         return _Aim(changed, changed)
     if command := command_of(value):
         return _Aim(run_key(command), command, is_command=True)
