@@ -18,6 +18,7 @@ from foldline.errors import BudgetError
 from foldline.formats.dialect import Dialect
 from foldline.formats.fields import bounded_nesting
 from foldline.formats.registry import DIALECTS, detect_dialect, dialect
+from foldline.formats.sdk_objects import to_json
 from foldline.frozen import field, frozen, replace
 from foldline.reinjection.reinject import Sources
 from foldline.tokens.choose import choose_counter
@@ -100,7 +101,8 @@ def compact(
     Bring a conversation within a budget.
 
     Args:
-        messages: Messages, or a whole request body, in any supported wire format.
+        messages: Messages, or a whole request body, in any supported wire format. What an SDK
+            returned may be among them; it is given back as plain dicts.
         budget: The most tokens that the returned messages may take: 8_000, "8k", or "25%" of now.
         window: Instead of a budget, the model's window in tokens; then a compaction happens only
             when it is due.
@@ -129,6 +131,7 @@ def compact(
             nothing between ``start`` and ``up_to`` may be folded.
         BudgetError: The numbers contradict each other.
     """
+    messages = to_json(messages)
     wire = _dialect(messages, format)
     transcript = wire.decode(messages).pin(pins).with_warning(_warning(model))
     counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
@@ -165,6 +168,7 @@ def count(
         format: The wire format, or "auto" to recognise it.
         counter: What counts a text; default the best at hand for the model.
     """
+    messages = to_json(messages)
     wire = _dialect(messages, format)
     counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
     return counts.messages(wire.decode(messages).messages)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from foldline.engine.receipt import Receipt, recallable
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.dialect import Dialect
+from foldline.formats.sdk_objects import to_json
 from foldline.frozen import frozen, replace
 from foldline.session.batches import BOUND, Batch
 from foldline.session.codec import encode_stored, read, reread
@@ -54,6 +55,8 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
     """
     if not wires:
         return []
+    with _unreadable():
+        wires = [to_json(wire) for wire in wires]
     wires = [plain(apply_hooks(state.settings.hooks, "keep", wire)) for wire in wires]
     with _unreadable():
         dialect, final = state.codec.choose(wires, state.current_view.log)
