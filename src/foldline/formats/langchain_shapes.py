@@ -60,9 +60,8 @@ def shape_of(item: Any) -> Shape | None:
             return None
         return "data" if isinstance(item.get("data"), dict) and "content" not in item else "dict"
     kind = getattr(item, "type", None)
-    return (
-        "object" if isinstance(kind, str) and kind in TYPES and hasattr(item, "content") else None
-    )
+    is_known = isinstance(kind, str) and kind in TYPES
+    return "object" if is_known and hasattr(item, "content") else None
 
 
 def fields_of(item: Any) -> dict[str, Any]:
