@@ -35,7 +35,9 @@ class NewMessage:
     edits: tuple[Rewrite, ...] = ()
 
 
-def append(state: SessionState, wires: list[Any], usage: Usage | None = None) -> list[str]:
+def append(
+    state: SessionState, wires: list[Any], usage: Usage | None = None, first: int | None = None
+) -> list[str]:
     """
     Append messages, durably.
 
@@ -44,21 +46,23 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
         wires: Wire messages.
         usage: What the provider reported with the last answer among them (else with the last
             message), where its wire does not say.
+        first: What errors call the position of the first of them; default that in the session.
 
     Returns:
         Their ids.
 
     Raises:
-        InputError: A message cannot be read or kept; ``index`` is its position in ``wires``.
+        InputError: A message cannot be read or kept; ``index`` is its position.
         StoreError: Nothing was recorded.
         FoldlineError: A hook refused a message.
     """
     if not wires:
         return []
-    with _unreadable():
+    first = len(state.current_view.log) if first is None else first
+    with _reading(first):
         wires = [to_json(wire) for wire in wires]
     wires = [plain(apply_hooks(state.settings.hooks, "keep", wire)) for wire in wires]
-    with _unreadable():
+    with _reading(first):
         dialect, final = state.codec.choose(wires, state.current_view.log)
         readings = read(dialect, wires, state.current_view.log)
     now = state.settings.clock()
@@ -90,10 +94,19 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
 
 
 @contextmanager
-def _unreadable() -> Iterator[None]:
-    """Name what the objects of a framework raise while they are read."""
+def _reading(first: int) -> Iterator[None]:
+    """
+    Name the message that cannot be read, and what the objects of a framework raise.
+
+    Args:
+        first: The position of the first of the messages.
+    """
     try:
         yield
+    except InputError as error:
+        if error.index is None or not first:
+            raise
+        raise _with_index(error, error.index + first) from error
     except FoldlineError:
         raise
     except Exception as error:
@@ -101,6 +114,13 @@ def _unreadable() -> Iterator[None]:
             f"What was appended cannot be read: an object in it raised {type(error).__name__}",
             hint="Append the messages of an SDK or a framework, or JSON values.",
         ) from error
+
+
+def _with_index(error: InputError, index: int) -> InputError:
+    """Return the same error for a message at another position."""
+    what = error.message.removeprefix(f"message {error.index}").removeprefix(", ")
+    what = what.removeprefix(f"field {error.field}").removeprefix(": ")
+    return type(error)(what, index=index, field=error.field, hint=error.hint)
 
 
 @contextmanager
@@ -228,19 +248,7 @@ def add_batch(state: SessionState, wires: list[Any], done: int) -> int:
     Raises:
         InputError: A message cannot be read; ``index`` is its position in the whole import.
     """
-    try:
-        append(state, wires)
-    except InputError as error:
-        if error.index is None or not done:
-            raise
-        raise _with_index(error, error.index + done) from error
+    append(state, wires, first=done)
     done += len(wires)
     state.current_view.note_import(done)
     return done
-
-
-def _with_index(error: InputError, index: int) -> InputError:
-    """Return the same error for a message at another position."""
-    what = error.message.removeprefix(f"message {error.index}").removeprefix(", ")
-    what = what.removeprefix(f"field {error.field}").removeprefix(": ")
-    return type(error)(what, index=index, field=error.field, hint=error.hint)
