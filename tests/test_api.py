@@ -228,3 +228,34 @@ def test_a_budget_is_written_as_on_the_command_line():
     assert compact(messages, budget="2k").receipt.budget == 2_000
     with pytest.raises(BudgetError, match="is no amount"):
         compact(messages, budget="some")
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"pins": 3}, "field pins: a list is expected here, not an int"),
+        ({"pins": "abc"}, "field pins"),
+        ({"pins": [1.5]}, "field pins: a whole number or a text is expected here, not a float"),
+        ({"model": 5}, "field model: a text is expected here, not an int"),
+        ({"format": 5}, "field format"),
+        ({"focus": 5}, "field focus"),
+        ({"system": 5}, "field system"),
+        ({"tools": 5}, "field tools"),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_refused_by_name(given, sentence):
+    with pytest.raises(InputError, match=sentence):
+        foldline.compact(history(1), **given)
+
+
+def test_what_compact_and_a_session_took_out_is_recalled_with_the_same_checks(tmp_path):
+    result = compact(history(), budget=2_000)
+    with foldline.Session.open(tmp_path / "a.db", "s", window=20_000) as session:
+        session.extend(history())
+        for recall, handle in (
+            (result.recall, next(iter(result.receipt.recall))),
+            (session.recall, session.messages[3].id),
+        ):
+            assert recall(handle, lines=1).text == recall(handle, lines="1").text
+            with pytest.raises(InputError, match="a text or a whole number is expected here"):
+                recall(handle, lines=slice(1, 3))

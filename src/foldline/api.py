@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -22,6 +22,7 @@ from foldline.formats.sdk_objects import to_json
 from foldline.frozen import field, frozen, replace
 from foldline.reinjection.reinject import Sources
 from foldline.tokens.choose import choose_counter
+from foldline.type_checks import check_type
 from foldline.values.edits import Fold, Rewrite
 from foldline.values.handles import handles
 from foldline.values.tokens import TextCounter, TokenCounter
@@ -92,7 +93,7 @@ def compact(
     start: int | str | None = None,
     up_to: int | str | None = None,
     counter: TextCounter | None = None,
-    pins: Sequence[int | str] = (),
+    pins: Iterable[int | str] = (),
     tools: Sequence[Any] | None = None,
     system: str | None = None,
     config: Config | None = None,
@@ -128,9 +129,12 @@ def compact(
 
     Raises:
         InputError: The messages cannot be read; the error names the message and the field. Or
-            nothing between ``start`` and ``up_to`` may be folded.
+            nothing between ``start`` and ``up_to`` may be folded, or an argument has a wrong type.
         BudgetError: The numbers contradict each other.
     """
+    _check_texts(model=model, format=format, focus=focus, system="" if system is None else system)
+    pins = check_type(Iterable[int | str], pins, "pins")
+    tools = check_type(Sequence[Any] | None, tools, "tools")
     messages = to_json(messages)
     wire = _dialect(messages, format)
     transcript = wire.decode(messages).pin(pins).with_warning(_warning(model))
@@ -168,6 +172,7 @@ def count(
         format: The wire format, or "auto" to recognise it.
         counter: What counts a text; default the best at hand for the model.
     """
+    _check_texts(model=model, format=format)
     messages = to_json(messages)
     wire = _dialect(messages, format)
     counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
@@ -229,6 +234,12 @@ def compact_transcript(
 
 def _nobody(_: Ask) -> Reply:
     return Reply(error="no summarizer was given", retry=False, attempts=0)
+
+
+def _check_texts(**texts: Any) -> None:
+    """Refuse arguments that are no texts, by their names."""
+    for name, text in texts.items():
+        check_type(str, text, name)
 
 
 EMPTY: Final = {"contents": "gemini", "input": "openai-responses"}

@@ -106,7 +106,7 @@ def _reading(first: int) -> Iterator[None]:
     except InputError as error:
         if error.index is None or not first:
             raise
-        raise _with_index(error, error.index + first) from error
+        raise _with_index(error, error.index + first) from None
     except FoldlineError:
         raise
     except Exception as error:

@@ -296,7 +296,7 @@ class Session(SessionRunner):
         handle: str,
         *,
         query: str | None = None,
-        lines: str | None = None,
+        lines: str | int | None = None,
         grep: str | None = None,
         context: int = 2,
         path: str | None = None,

@@ -135,8 +135,8 @@ def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, l
     """
     Check a value, and repair what models often get wrong.
 
-    A list or object that came as JSON text is read; a whole number that came as 3.0 is one;
-    what is missing gets its default.
+    A list, object or number that came as text is read; a whole number that came as 3.0 is one;
+    what is missing, or null where it may be missing, gets its default.
 
     Args:
         schema: What it should be; checked by `check_schema`.
@@ -177,7 +177,10 @@ def _object(schema: Schema, value: dict[str, Any], where: str) -> tuple[Any, lis
     inside = f"{where}." if where else ""
     out, problems = dict(value), list[str]()
     for name, one in known.items():
-        if name in value:
+        optional = name not in schema.get("required", ()) and "null" not in kinds_of(one)
+        if name in value and value[name] is None and optional:
+            out.pop(name)
+        if name in out:
             out[name], more = check_arguments(one, value[name], f"{inside}{name}")
             problems += more
         elif "default" in one:
@@ -192,8 +195,12 @@ def _object(schema: Schema, value: dict[str, Any], where: str) -> tuple[Any, lis
     return out, problems
 
 
+_FROM_TEXT: Final = frozenset({"array", "object", "integer", "number"})
+"""What models write as text, too."""
+
+
 def _repair(value: Any, kinds: tuple[str, ...]) -> Any:
-    if isinstance(value, str) and "string" not in kinds and {"array", "object"} & {*kinds}:
+    if isinstance(value, str) and "string" not in kinds and _FROM_TEXT & {*kinds}:
         try:
             read = json.loads(value[:LONGEST], parse_constant=_no_number)
         except (ValueError, RecursionError):

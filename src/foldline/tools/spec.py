@@ -45,6 +45,7 @@ class Tool:
         async_action: The same for programs that await; default the action in a thread.
         labels: What it may do, which is what permissions go by: "read" looks, "write" changes,
             "run" starts programs, "network" reaches other machines; or words of your own.
+        repair: Mends arguments before they are checked: what a model means by them is clear.
 
     Raises:
         InputError: The name, the schema or a label is none.
@@ -56,6 +57,7 @@ class Tool:
     action: Action = field(repr=False)
     async_action: AsyncAction | None = field(default=None, repr=False)
     labels: frozenset[str] = frozenset()
+    repair: Callable[[Any], Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
@@ -112,7 +114,9 @@ class Tool:
 
     def _check_arguments(self, arguments: Any) -> dict[str, Any] | ToolOutput:
         try:
-            value, problems = check_arguments(self.parameters, parse_arguments(arguments))
+            given = parse_arguments(arguments)
+            given = given if self.repair is None else self.repair(given)
+            value, problems = check_arguments(self.parameters, given)
         except InputError as error:
             problems, value = [str(error)], None
         if not problems and isinstance(value, dict):
