@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -93,7 +93,7 @@ def compact(
     start: int | str | None = None,
     up_to: int | str | None = None,
     counter: TextCounter | None = None,
-    pins: Iterable[int | str] = (),
+    pins: Sequence[int | str] = (),
     tools: Sequence[Any] | None = None,
     system: str | None = None,
     config: Config | None = None,
@@ -102,8 +102,7 @@ def compact(
     Bring a conversation within a budget.
 
     Args:
-        messages: Messages, or a whole request body, in any supported wire format. What an SDK
-            returned may be among them; it is given back as plain dicts.
+        messages: Messages, or a whole request body, in any wire format; or what an SDK returned.
         budget: The most tokens that the returned messages may take: 8_000, "8k", or "25%" of now.
         window: Instead of a budget, the model's window in tokens; then a compaction happens only
             when it is due.
@@ -132,16 +131,12 @@ def compact(
             nothing between ``start`` and ``up_to`` may be folded, or an argument has a wrong type.
         BudgetError: The numbers contradict each other.
     """
-    _check_texts(model=model, format=format, focus=focus, system="" if system is None else system)
-    pins = check_type(Iterable[int | str], pins, "pins")
-    tools = check_type(Sequence[Any] | None, tools, "tools")
+    _check_types(model=model, format=format, focus=focus, pins=pins, tools=tools, system=system)
     messages = to_json(messages)
     wire = _dialect(messages, format)
     transcript = wire.decode(messages).pin(pins).with_warning(_warning(model))
     counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
-    system = transcript.system if system is None else system
-    with bounded_nesting():
-        overhead = counts.overhead(system, transcript.tools if tools is None else tools)
+    overhead = _overhead(transcript, counts, system, tools)
     settings = _settings(config, model, window)
     limits = budget_for(_parse_budget(budget, transcript, counts), window, overhead, settings)
     ladder = configure(settings, policy)
@@ -172,7 +167,7 @@ def count(
         format: The wire format, or "auto" to recognise it.
         counter: What counts a text; default the best at hand for the model.
     """
-    _check_texts(model=model, format=format)
+    _check_types(model=model, format=format)
     messages = to_json(messages)
     wire = _dialect(messages, format)
     counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
@@ -236,10 +231,18 @@ def _nobody(_: Ask) -> Reply:
     return Reply(error="no summarizer was given", retry=False, attempts=0)
 
 
-def _check_texts(**texts: Any) -> None:
-    """Refuse arguments that are no texts, by their names."""
-    for name, text in texts.items():
-        check_type(str, text, name)
+_TYPES: Final[Mapping[str, Any]] = {
+    "pins": Collection,
+    "tools": Iterable[Any] | None,
+    "system": str | None,
+}
+"""What arguments have to be that are no texts."""
+
+
+def _check_types(**given: Any) -> None:
+    """Refuse arguments of a wrong type by their names."""
+    for name, value in given.items():
+        check_type(_TYPES.get(name, str), value, name)
 
 
 EMPTY: Final = {"contents": "gemini", "input": "openai-responses"}
@@ -288,6 +291,15 @@ def answering(
 
     with named(summarizer, of=model) as client:
         yield client
+
+
+def _overhead(
+    transcript: Transcript, counts: TokenCounter, system: str | None, tools: Sequence[Any] | None
+) -> int:
+    """Count what is sent beside the messages, in tokens."""
+    system = transcript.system if system is None else system
+    with bounded_nesting():
+        return counts.overhead(system, transcript.tools if tools is None else tools)
 
 
 def _parse_budget(

@@ -125,9 +125,9 @@ def _convert(hint: Any, value: Any, name: str) -> Any:
     return value if kind is not str or type(value) is str else str.__str__(value)
 
 
-_WORDS = {str: "a text", bool: "true or false", NoneType: "true or false", Sequence: "a list"}
-_UNIONS = {str: "a text", int: "a whole number", float: "a number"}
-_UNIONS |= {Iterable: "a list", Sequence: "a list"}
+_LISTS: dict[Any, str] = dict.fromkeys((Iterable, Collection, Sequence), "a list")
+_WORDS = {str: "a text", bool: "true or false", NoneType: "true or false", **_LISTS}
+_UNIONS = {str: "a text", int: "a whole number", float: "a number", **_LISTS}
 
 
 def _of_several(kinds: Collection[Any], value: Any, name: str) -> Any:
