@@ -251,3 +251,33 @@ print(slow.intersection(sys.modules) or "", code or "")
 def test_a_first_compaction_makes_no_code_and_loads_no_slow_module():
     out = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"pins": 3}, "field pins: a list is expected here, not an int"),
+        ({"pins": [1.5]}, "There is no message to pin at 1.5"),
+        ({"model": 5}, "field model: a text is expected here, not an int"),
+        ({"format": 5}, "field format"),
+        ({"focus": 5}, "field focus"),
+        ({"system": 5}, "field system"),
+        ({"tools": 5}, "field tools"),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_refused_by_name(given, sentence):
+    with pytest.raises(InputError, match=sentence):
+        foldline.compact(history(1), **given)
+
+
+def test_what_compact_and_a_session_took_out_is_recalled_with_the_same_checks(tmp_path):
+    result = compact(history(), budget=2_000)
+    with foldline.Session.open(tmp_path / "a.db", "s", window=20_000) as session:
+        session.extend(history())
+        for recall, handle in (
+            (result.recall, next(iter(result.receipt.recall))),
+            (session.recall, session.messages[3].id),
+        ):
+            assert recall(handle, lines=1).text == recall(handle, lines="1").text
+            with pytest.raises(InputError, match="a text or a whole number is expected here"):
+                recall(handle, lines=slice(1, 3))

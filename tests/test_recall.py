@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from foldline.errors import RecallError
+from foldline.errors import InputError, RecallError
 from foldline.formats.openai_chat import OpenAIChatDialect
 from foldline.recall import Folded, Holdings, recall
 from foldline.recall.holdings import resolve
@@ -322,9 +322,7 @@ def test_an_unknown_handle_lists_similar_ones():
         recall(held, wrong)
 
 
-@pytest.mark.parametrize(
-    "handle", ["", "abcde", "zzzzzzzz", "a" * 33, "../../etc", "12345678.x", None]
-)
+@pytest.mark.parametrize("handle", ["", "abcde", "zzzzzzzz", "a" * 33, "../../etc", "12345678.x"])
 def test_an_invalid_handle_is_an_error(handle):
     held, _ = holdings()
 
@@ -410,3 +408,29 @@ def test_a_pattern_with_endless_recursion_is_an_error():
 
     with pytest.raises(RecallError, match="more memory"):
         recall(held, handle, grep="(?R)")
+
+
+def test_a_number_is_one_line():
+    kept, (_, _, handle) = holdings()
+    assert recall(kept, handle, lines=3).text == recall(kept, handle, lines="3").text
+    assert recall(kept, handle, lines=-1).text == LOG.split("\n")[-1]
+
+
+@pytest.mark.parametrize(
+    ("access", "sentence"),
+    [
+        ({"lines": slice(1, 2)}, "field lines: a text or a whole number is expected here"),
+        ({"lines": (1, 2)}, "not a tuple"),
+        ({"lines": True}, "not a bool"),
+        ({"grep": 5}, "field grep: a text is expected here, not an int"),
+        ({"query": 5}, "field query"),
+        ({"path": 3}, "field path"),
+        ({"handle": None}, "field handle"),
+        ({"start": "x"}, "field start: a whole number is expected here, not a str"),
+        ({"max_chars": "200"}, "field max_chars"),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_refused_by_name(access, sentence):
+    kept, (_, _, handle) = holdings()
+    with pytest.raises(InputError, match=sentence):
+        recall(kept, **{"handle": handle, **access})

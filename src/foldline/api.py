@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -18,9 +18,11 @@ from foldline.errors import BudgetError
 from foldline.formats.dialect import Dialect
 from foldline.formats.fields import bounded_nesting
 from foldline.formats.registry import DIALECTS, detect_dialect, dialect
+from foldline.formats.sdk_objects import to_json
 from foldline.frozen import field, frozen, replace
 from foldline.reinjection.reinject import Sources
 from foldline.tokens.choose import choose_counter
+from foldline.type_checks import check_type
 from foldline.values.edits import Fold, Rewrite
 from foldline.values.handles import handles
 from foldline.values.tokens import TextCounter, TokenCounter
@@ -100,7 +102,7 @@ def compact(
     Compact a conversation to fit a budget.
 
     Args:
-        messages: Messages, or a whole request body, in any supported wire format.
+        messages: Messages, or a whole request body, in any wire format; or what an SDK returned.
         budget: Maximum tokens of the returned messages: 8_000, "8k", or "25%" of the current size.
         window: Instead of a budget, the model's window in tokens; then compact only if due.
         format: The wire format, or "auto" to detect it.
@@ -125,15 +127,15 @@ def compact(
 
     Raises:
         InputError: The messages cannot be read; the error names the message and the field. Or
-            nothing between ``start`` and ``up_to`` may be folded.
+            nothing between ``start`` and ``up_to`` may be folded, or an argument has a wrong type.
         BudgetError: The numbers contradict each other.
     """
+    _check_types(model=model, format=format, focus=focus, pins=pins, tools=tools, system=system)
+    messages = to_json(messages)
     wire = _dialect(messages, format)
     transcript = wire.decode(messages).pin(pins).with_warning(_warning(model))
     counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
-    system = transcript.system if system is None else system
-    with bounded_nesting():
-        overhead = counts.overhead(system, transcript.tools if tools is None else tools)
+    overhead = _overhead(transcript, counts, system, tools)
     settings = _settings(config, model, window)
     limits = budget_for(_parse_budget(budget, transcript, counts), window, overhead, settings)
     ladder = configure(settings, policy)
@@ -164,6 +166,8 @@ def count(
         format: The wire format, or "auto" to detect it.
         counter: Counts the tokens of a text; default the best available for the model.
     """
+    _check_types(model=model, format=format)
+    messages = to_json(messages)
     wire = _dialect(messages, format)
     counts = TokenCounter(counter or choose_counter(_known_name(model)), provider=wire.provider)
     return counts.messages(wire.decode(messages).messages)
@@ -226,6 +230,20 @@ def _no_summarizer(_: Ask) -> Reply:
     return Reply(error="no summarizer was given", retry=False, attempts=0)
 
 
+_TYPES: Final[Mapping[str, Any]] = {
+    "pins": Collection,
+    "tools": Iterable[Any] | None,
+    "system": str | None,
+}
+"""The types of arguments that are not text."""
+
+
+def _check_types(**given: Any) -> None:
+    """Raise `InputError` for arguments of a wrong type, by name."""
+    for name, value in given.items():
+        check_type(_TYPES.get(name, str), value, name)
+
+
 EMPTY: Final = {"contents": "gemini", "input": "openai-responses"}
 """The dialect of a request body without messages, by the field that would hold them."""
 
@@ -272,6 +290,15 @@ def answering(
 
     with named(summarizer, of=model) as client:
         yield client
+
+
+def _overhead(
+    transcript: Transcript, counts: TokenCounter, system: str | None, tools: Sequence[Any] | None
+) -> int:
+    """Count what is sent beside the messages, in tokens."""
+    system = transcript.system if system is None else system
+    with bounded_nesting():
+        return counts.overhead(system, transcript.tools if tools is None else tools)
 
 
 def _parse_budget(

@@ -320,7 +320,7 @@ class Archive:
                         continue
                     history = restore_history(stored)
                     made = any(number.startswith(prefix) for number in history.snapshots())
-                    is_issued = history.has_issued(handle.strip().lower())
+                    is_issued = history.has_issued(prefix)
             except StoreError as error:  # one damaged session must not hide the others
                 damage = damage or error
                 continue

@@ -5,15 +5,26 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import operator
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from itertools import islice
 from types import FunctionType, NoneType, UnionType
-from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from foldline.errors import InputError
 
 Class = TypeVar("Class", bound=type)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 MOST: int = 1_000_000
 """Maximum number of items taken from a caller's iterable."""
@@ -30,13 +41,15 @@ def typed_methods(kind: Class) -> Class:
         if name.startswith("_"):
             continue
         if isinstance(member, FunctionType) and member.__code__.co_varnames[1:2]:
-            setattr(kind, name, _check_calls(member))
+            setattr(kind, name, typed_call(member))
         elif isinstance(member, classmethod):
-            setattr(kind, name, classmethod(_check_calls(member.__func__)))
+            setattr(kind, name, classmethod(typed_call(member.__func__)))
     return kind
 
 
-def _check_calls(function: Callable[..., Any]) -> Callable[..., Any]:
+def typed_call(function: Function) -> Function:
+    """Check the arguments of a function by their annotations; see `typed_methods`."""
+
     @cache
     def plan() -> tuple[list[str], dict[str, Any]]:
         """Return the names of positional parameters, and the annotations to check."""
@@ -57,7 +70,7 @@ def _check_calls(function: Callable[..., Any]) -> Callable[..., Any]:
         ordered, hints = plan()
 
         def taken(name: str, value: Any) -> Any:
-            return _convert_safely(hints[name], value, name) if name in hints else value
+            return check_type(hints[name], value, name) if name in hints else value
 
         # Python itself reports missing and extra arguments.
         return function(
@@ -66,10 +79,21 @@ def _check_calls(function: Callable[..., Any]) -> Callable[..., Any]:
             **{name: taken(name, value) for name, value in named.items()},
         )
 
-    return checked
+    return cast("Function", checked)
 
 
-def _convert_safely(hint: Any, value: Any, name: str) -> Any:
+def check_type(hint: Any, value: Any, name: str) -> Any:
+    """
+    Return an argument as the plain type of an annotation; see `typed_methods`.
+
+    Args:
+        hint: The annotation.
+        value: What was given.
+        name: Of the argument.
+
+    Raises:
+        InputError: It is something else.
+    """
     try:
         return _convert(hint, value, name)
     except InputError:
@@ -101,17 +125,21 @@ def _convert(hint: Any, value: Any, name: str) -> Any:
     return value if kind is not str or type(value) is str else str.__str__(value)
 
 
-_WORDS = {str: "a text", bool: "true or false", NoneType: "true or false"}
+_LISTS: dict[Any, str] = dict.fromkeys((Iterable, Collection, Sequence), "a list")
+_WORDS = {str: "a text", bool: "true or false", NoneType: "true or false", **_LISTS}
+_UNIONS = {str: "a text", int: "a whole number", float: "a number", **_LISTS}
 
 
 def _of_several(kinds: Collection[Any], value: Any, name: str) -> Any:
-    error: InputError | None = None
+    errors = list[InputError]()
     for kind in kinds:
         try:
             return _convert(kind, value, name)
         except InputError as caught:
-            error = error or caught
-    raise error or _wrong(name, "None", value)
+            errors.append(caught)
+    words = [_UNIONS.get(get_origin(kind) or kind, "") for kind in kinds]
+    known = " or ".join(filter(None, words))
+    raise _wrong(name, known, value) if known else errors[0]
 
 
 def _number(kind: type, value: Any, name: str) -> Any:
@@ -126,7 +154,9 @@ def _number(kind: type, value: Any, name: str) -> Any:
 
 
 def _wrong(name: str, expected: str, value: Any) -> InputError:
-    return InputError(f"{expected} is expected here, not a {type(value).__name__}", field=name)
+    found = type(value).__name__
+    article = "an" if found[:1].lower() in "aeiou" else "a"
+    return InputError(f"{expected} is expected here, not {article} {found}", field=name)
 
 
 def check_fields(record: Any) -> None:

@@ -4,7 +4,10 @@ import pytest
 
 from foldline.core.strategy import RungReport
 from foldline.engine.receipt import Receipt
+from foldline.frozen import replace
+from foldline.tokens.estimate import EstimatedCounter
 from foldline.values.edits import Drop, Rewrite
+from foldline.values.tokens import TokenCounter
 
 DONE = Receipt(
     "compacted",
@@ -28,6 +31,14 @@ def test_a_receipt_reads_as_one_sentence():
     assert str(DONE) == (
         "compacted: 12,000 → 3,000 tokens (25%), 40 → 12 messages, by clear, window"
     )
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.07])
+def test_a_receipt_says_that_its_counts_are_estimates(ratio):
+    name = TokenCounter(EstimatedCounter("claude"), ratio).name
+    assert "compacted: about 12,000 → 3,000 tokens" in str(replace(DONE, counter=name))
+    waiting = replace(DONE, counter=name, status="unchanged", reason="within budget")
+    assert str(waiting) == "unchanged: within budget (about 12,000 tokens)"
 
 
 def test_a_receipt_of_a_failure_says_why():

@@ -264,3 +264,11 @@ def test_an_error_result_stays_an_error() -> None:
     output = ToolOutput.error(ErrorCode.NOT_FOUND, "no " * 5_000)
     done = limit_answers(tool(output), 100, ESTIMATE).run({})
     assert done.code == ErrorCode.NOT_FOUND
+
+
+def test_recall_understands_what_models_write(tools: Toolbox) -> None:
+    handle = tools.run("search", {"query": "deploy key"}).text.split(" ", 1)[0].strip("[")
+    plain = tools.run("recall", {"handle": handle, "lines": "31", "max_tokens": 200})
+    written = {"handle": f"[{handle}]", "lines": 31, "max_tokens": "200", "grep": None}
+    assert PLANTED in plain.text
+    assert tools.run("recall", written).text == plain.text

@@ -161,8 +161,13 @@ def test_a_silent_or_unreachable_provider_is_reported_to_the_client(shared, serv
     assert json.loads(found.body)["error"]["code"] == "foldline_upstream"
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        nobody = serve(at=f"http://127.0.0.1:{taken.getsockname()[1]}")
-        assert nobody.send(request(talk(1))).status == 502
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        nobody = serve(at=f"http://{address}")
+        found = nobody.send(request(talk(1)), "/v1/messages?key=secret")
+        assert found.status == 502
+        words = json.loads(found.body)["error"]["message"]
+        assert f"The provider at {address} cannot be reached: Connection refused. Check" in words
+        assert "secret" not in words
         assert nobody.send(None, "/v1/models", "GET").status == 502
 
 

@@ -274,3 +274,37 @@ def test_a_compaction_by_the_provider_is_recognised_and_kept(tmp_path):
     _, found = compacted(rewriter(tmp_path / "a.db"), [item, *history], wire="openai-responses")
     assert found.compaction == "server"
     assert item in view_sent(found)
+
+
+def test_text_input_is_one_user_message(tmp_path):
+    who = rewriter(tmp_path / "a.db")
+    found = decide(who, 'Say hi: \u6c49 \\ "x"', "openai-responses")
+    assert (found.outcome, found.reason) == ("unchanged", "")
+    assert json.loads(found.body)["input"] == 'Say hi: \u6c49 \\ "x"'
+    assert found.before > 0
+    (message,) = found.conversation.session.messages
+    assert (message.role, message.text) == ("user", 'Say hi: \u6c49 \\ "x"')
+    answer = {"role": "assistant", "content": [{"type": "output_text", "text": "hi"}]}
+    item = {"role": "user", "content": 'Say hi: \u6c49 \\ "x"'}
+    later = decide(who, [item, answer, item], "openai-responses")
+    assert later.session == found.session
+
+
+def test_shortened_text_input_is_sent_as_a_list(tmp_path):
+    who = rewriter(tmp_path / "a.db", window=4_000)
+    found = decide(who, "a line of words\n" * 4_000, "openai-responses", unknown=1)
+    assert found.outcome == "compacted"
+    assert found.after < found.before
+    assert dialect("openai-responses").validate(json.loads(found.body)) == []
+    assert json.loads(found.body)["unknown"] == 1
+
+
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        (5, "InputError: field input"),
+        ([{"role": 5, "content": "x"}], "InputError: message 0, field role"),
+    ],
+)
+def test_the_reason_of_a_failure_names_a_message_only_if_one_caused_it(messages, reason):
+    assert decide(rewriter(), messages, "openai-responses").reason == reason

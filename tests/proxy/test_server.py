@@ -99,7 +99,17 @@ def test_providers_can_be_given_by_name():
     assert resolve_upstream("http://127.0.0.1:9/v1/") == "http://127.0.0.1:9/v1"
 
 
+@pytest.mark.parametrize("host", ["bogus.invalid", "192.0.2.1", "a..b"])
+def test_a_host_that_is_not_of_this_machine_is_reported_as_the_host(host):
+    server = ProxyServer("anthropic", ProxyOptions(Config()), host=host, token="t")  # noqa: S106
+    with pytest.raises(InputError, match="cannot listen") as caught:
+        server.run(print)
+    assert "--host" in caught.value.hint
+    assert "--port" not in caught.value.hint
+
+
 def test_a_port_in_use_is_reported(upstream):
     port = upstream.server_address[1]
-    with pytest.raises(InputError, match="listen"):
+    with pytest.raises(InputError, match="listen") as caught:
         ProxyServer("anthropic", ProxyOptions(Config()), port=port).run(print)
+    assert "--port" in caught.value.hint

@@ -71,6 +71,16 @@ def test_common_mistakes_of_models_are_repaired():
     value, wrong = check_arguments(SCHEMA, given)
     assert wrong == []
     assert value == {"path": "a", "count": 4, "names": ["x", "y"], "deep": {"on": True}}
+    assert check_arguments(SCHEMA, {"path": "a", "count": "4", "ratio": "0.5"}) == (
+        {"path": "a", "count": 4, "ratio": 0.5},
+        [],
+    )
+
+
+def test_null_is_nothing_where_nothing_need_be():
+    given = {"path": "a", "count": None, "ratio": None, "mode": None}
+    assert check_arguments(SCHEMA, given) == ({"path": "a", "count": 3, "ratio": None}, [])
+    assert problems(path=None) == ["path: string expected, not None"]
 
 
 def test_arguments_come_as_text_as_an_object_or_not_at_all():

@@ -121,7 +121,9 @@ def test_lines_a_pattern_and_a_json_path_narrow_it_down(session, tools):
         ({"path": "a.b"}, ErrorCode.NOT_FOUND, ""),
         ({"start": 10**9}, ErrorCode.NOT_FOUND, "past the end"),
         ({"start": -1}, ErrorCode.INVALID_ARGUMENTS, "at least 0"),
-        ({"handle": 5}, ErrorCode.INVALID_ARGUMENTS, "string expected"),
+        ({"handle": [5]}, ErrorCode.INVALID_ARGUMENTS, "string expected"),
+        ({"lines": 2.5}, ErrorCode.INVALID_ARGUMENTS, "string expected"),
+        ({"max_tokens": "many"}, ErrorCode.INVALID_ARGUMENTS, "integer expected"),
         ({"max_tokens": 10**9}, ErrorCode.INVALID_ARGUMENTS, "at most 4000"),
         ({"more": 1}, ErrorCode.INVALID_ARGUMENTS, "unknown"),
     ],
@@ -153,3 +155,36 @@ def test_the_async_twin_reads_the_same(session, tools):
 def test_an_empty_text_is_reported_as_empty(session, tools):
     handle = add(session, 1, "")[:8]
     assert tools.run("recall", {"handle": handle}).text == "[It is empty.]"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ({"lines": 3}, {"lines": "3"}),
+        ({"lines": -1}, {"lines": "-1"}),
+        ({"max_tokens": "200"}, {"max_tokens": 200}),
+        ({"start": "5"}, {"start": 5}),
+        ({"grep": 77}, {"grep": "77"}),
+        ({"grep": None, "query": None, "lines": None, "path": None, "max_tokens": None}, {}),
+    ],
+)
+def test_what_a_model_writes_in_another_type_is_understood(session, tools, written, meant):
+    handle = add(session, 1, LINES[:900])[:8]
+    expected = tools.run("recall", {"handle": handle, **meant})
+    assert expected.ok
+    assert tools.run("recall", {"handle": handle, **written}).text == expected.text
+
+
+@pytest.mark.parametrize("around", ["[{}]", "#{}", "`{}`", " <{}>"])
+def test_a_handle_is_found_with_what_was_copied_along(session, tools, around):
+    handle = add(session, 1, "the value")[:6]
+    assert tools.run("recall", {"handle": around.format(handle)}).text == "the value"
+
+
+@pytest.mark.parametrize("digits", ["123456", "012345"])
+def test_a_handle_without_letters_may_come_as_a_number(session, tools, digits):
+    output = tools.run("recall", {"handle": int(digits)})
+    assert f"Nothing is kept under {digits}" in output.text
+    numeric = (add(session, n, f"value {n}") for n in range(1_000))
+    handle = next(number[:6] for number in numeric if number[:6].isdigit())
+    assert tools.run("recall", {"handle": int(handle)}).text.startswith("value ")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from sys import intern
-from typing import Any
+from typing import Any, Final
 
 from foldline.core.budget import Budget
 from foldline.core.limits import Spent
@@ -19,6 +19,9 @@ from foldline.values.handles import near, part_handle
 from foldline.values.identity import HANDLE_LENGTH
 from foldline.values.messages import Message, ToolResult
 from foldline.values.view import View
+
+ESTIMATE: Final = "estimate:"
+"""How the name of a counter begins that has no vocabulary."""
 
 
 @frozen
@@ -54,11 +57,14 @@ class Receipt:
     needed: int = 0
 
     def __str__(self) -> str:
+        before = f"{self.tokens_before:,}"
+        if self.counter.startswith(ESTIMATE):
+            before = f"about {before}"
         if self.status != "compacted":
-            return f"{self.status}: {self.reason} ({self.tokens_before:,} tokens)"
+            return f"{self.status}: {self.reason} ({before} tokens)"
         share = self.tokens_after / max(1, self.tokens_before)
         return (
-            f"compacted: {self.tokens_before:,} → {self.tokens_after:,} tokens ({share:.0%}), "
+            f"compacted: {before} → {self.tokens_after:,} tokens ({share:.0%}), "
             f"{self.messages_before:,} → {self.messages_after:,} messages, by {self.reason}"
         )
 

@@ -56,10 +56,23 @@ def read_role(wire: Mapping[str, Any], index: int) -> Role:
     Raises:
         InputError: The role is missing or unknown.
     """
-    role = ROLES.get(expect(wire.get("role"), str, index, "role"))
+    role = ROLES.get(role_name(wire, index))
     if role is None:
         raise InputError(f"unknown role {wire['role']!r}", index=index, field="role")
     return role
+
+
+def role_name(wire: Mapping[str, Any], index: int) -> str:
+    """
+    Return what a message calls its role.
+
+    Raises:
+        InputError: It has none, or one that is no text.
+    """
+    if "role" not in wire:
+        raise InputError("the role is missing", index=index, field="role")
+    name: str = expect(wire["role"], str, index, "role")
+    return name
 
 
 def read_objects(

@@ -59,9 +59,9 @@ def shape_of(item: Any) -> Shape | None:
         if not isinstance(item.get("type"), str):
             return None
         return "data" if isinstance(item.get("data"), dict) and "content" not in item else "dict"
-    if isinstance(getattr(item, "type", None), str) and hasattr(item, "content"):
-        return "object"
-    return None
+    kind = getattr(item, "type", None)
+    is_known = isinstance(kind, str) and kind in TYPES
+    return "object" if is_known and hasattr(item, "content") else None
 
 
 def fields_of(item: Any) -> dict[str, Any]:

@@ -136,12 +136,13 @@ def _problem(wire: Any) -> InputError:
         )
     if not items:
         return UnknownFormat("The conversation is empty", hint="Give at least one message.")
-    problems = (_message_problem(item, index) for index, item in enumerate(items))
+    problems = (message_problem(item, index) for index, item in enumerate(items))
     fits_none = UnknownFormat("The messages fit no known format", hint=_HINT)
     return next((problem for problem in problems if problem is not None), fits_none)
 
 
-def _message_problem(item: Any, index: int) -> InputError | None:
+def message_problem(item: Any, index: int) -> InputError | None:
+    """Return what is wrong with a message in every format, None where one accepts it."""
     # Imported here: a known message does not need it.
     from foldline.formats.langchain_shapes import TYPES, shape_of
 

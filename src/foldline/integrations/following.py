@@ -19,6 +19,7 @@ from foldline.ask_runner import run_to_end
 from foldline.errors import BudgetError, InputError, StoreError
 from foldline.formats.dialect import Dialect
 from foldline.formats.registry import detect_dialect, dialect
+from foldline.formats.sdk_objects import to_json
 from foldline.session import Session
 from foldline.session.fair_lock import FairLock
 from foldline.session.fork import fork
@@ -176,7 +177,7 @@ class Follower:
         if shared == min(len(log), len(messages)):
             return shared
         # Messages stored as JSON are read back as other objects with the same content.
-        rest = messages[shared:]
+        rest = to_json(messages[shared:])
         wire = dialect(self._session.format) if self._session.format else detect_dialect(rest)
         return shared + shared_length(log[shared:], rest, partial(_is_alike, wire))
 

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from foldline.core.asks import Ask, Reply, Stop
 from foldline.errors import InputError
 from foldline.formats.registry import dialect
+from foldline.formats.sdk_objects import to_json
 from foldline.frozen import frozen
 from foldline.integrations.model_calls import asend_with_retry, send_with_retry
 from foldline.models.completion import read_stop
@@ -163,6 +164,5 @@ def read_answer(answer: Any) -> ProviderAnswer:
 
 def _plain(answer: Any) -> Mapping[str, Any]:
     """Return the JSON value of an SDK object, without unset fields."""
-    dump = getattr(answer, "model_dump", None)
-    value = dump(mode="json", exclude_unset=True, exclude_none=True) if dump else answer
+    value = to_json(answer)
     return value if isinstance(value, Mapping) else {}

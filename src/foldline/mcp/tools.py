@@ -96,7 +96,8 @@ def recall_tool(opens: ArchiveOpener, limit: int) -> Tool:
         note = "" if searched or not found.note else f"\n[{found.note}]"
         return ToolOutput(f"{found.text}{note}" or "[It is empty.]")
 
-    return _tool("recall", recalling.RECALL.description, parameters, run)
+    tool = _tool("recall", recalling.RECALL.description, parameters, run)
+    return replace(tool, repair=recalling.repair_arguments)
 
 
 def _page_size(limit: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 import threading
 from collections.abc import (
@@ -25,6 +26,7 @@ from foldline.concurrency import blocking_loop, run_blocking
 from foldline.errors import ModelError
 from foldline.frozen import frozen
 from foldline.models.completion import ServerSentEvent
+from foldline.models.endpoint import split_url
 from foldline.models.errors import timeout_error
 
 Result = TypeVar("Result")
@@ -267,31 +269,58 @@ class Relay:
         Raises:
             ModelError: There was no answer; ``code`` is "connection" or "timeout".
         """
-        with _explain():
+        with _explain(url):
             request = httpx2.Request(method, url, headers=list(headers), content=body)
             response = await self._pool.send(request, stream=True)
         self._pool.cookies.clear()
-        return Passed(response.status_code, response.headers.raw, _raw(response), response.aclose)
+        return Passed(
+            response.status_code, response.headers.raw, _raw(response, url), response.aclose
+        )
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._pool.aclose()
 
 
-async def _raw(response: httpx2.Response) -> AsyncIterator[bytes]:
-    with _explain():
+async def _raw(response: httpx2.Response, url: str) -> AsyncIterator[bytes]:
+    with _explain(url):
         async for chunk in response.aiter_raw():
             yield chunk
 
 
 @contextmanager
-def _explain() -> Iterator[None]:
+def _explain(url: str) -> Iterator[None]:
     """Convert network errors to `ModelError`, without the request that they hold."""
     try:
         yield
+    except httpx2.ConnectError as error:
+        words = f"The provider at {_host_and_port(url)} cannot be reached: {_reason(error)}."
+        hint = "Check its address, and that it runs and this machine may connect to it."
+        raise ModelError(words, code="connection", retry=True, hint=hint) from None
     except httpx2.TimeoutException as error:
-        why = f"The provider did not answer in time: {type(error).__name__}."
-        raise ModelError(why, code="timeout", retry=True) from None
+        where = _host_and_port(url)
+        words = f"The provider at {where} did not answer in time: {type(error).__name__}."
+        raise ModelError(words, code="timeout", retry=True) from None
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
-        why = f"The connection to the provider failed: {type(error).__name__}."
-        raise ModelError(why, code="connection", retry=True) from None
+        where = _host_and_port(url)
+        words = f"The connection to the provider at {where} failed: {type(error).__name__}."
+        raise ModelError(words, code="connection", retry=True) from None
+
+
+def _host_and_port(url: str) -> str:
+    """Name the server of an address: neither user nor path nor query, which may hold keys."""
+    address = split_url(url)
+    if address is None:
+        return "an address that is none"
+    host = f"[{address.hostname}]" if ":" in (address.hostname or "") else address.hostname
+    return f"{host}:{address.port or (443 if address.scheme == 'https' else 80)}"
+
+
+def _reason(error: BaseException) -> str:
+    """Return why no connection was made, in the words of the operating system where it has any."""
+    cause: BaseException | None = error
+    while cause is not None:
+        error, cause = cause, cause.__cause__ or cause.__context__
+    if isinstance(error, ConnectionError) and error.errno:
+        return os.strerror(error.errno)
+    return (error.strerror if isinstance(error, OSError) else "") or str(error)

@@ -93,6 +93,8 @@ def _read(text: str, key: str) -> Body:
         if not isinstance(name, str) or name in fields or (name == key and messages is not None):
             raise InputError("a field occurs twice, or has no name")
         start = at
+        if name == key == TEXT_KEY and text[at] == '"':
+            text = _with_listed_text(text, at)
         if name == key and text[at] == "[":
             messages, spans, at = _read_list(text, at)
         else:
@@ -104,6 +106,17 @@ def _read(text: str, key: str) -> Body:
     if not messages:
         raise InputError("the body has no list of messages", field=key)
     return Body(text, fields, places, messages, spans)
+
+
+TEXT_KEY: Final = "input"
+"""The field of messages that may hold the words of a user instead of a list."""
+
+
+def _with_listed_text(text: str, at: int) -> str:
+    """Return a body that has, in the place of a text, a list of the message that it stands for."""
+    _, end = _DECODER.raw_decode(text, at)
+    item = '{"role":"user","content":' + text[at:end] + "}"
+    return f"{text[:at]}[{item}]{text[end:]}"
 
 
 def _read_list(text: str, at: int) -> tuple[list[Any], list[tuple[int, int]], int]:

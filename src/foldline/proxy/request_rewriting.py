@@ -296,7 +296,8 @@ def _newest_compaction(session: Session) -> str:
 def _reason(error: Exception) -> str:
     """Describe an error without any content of the conversation."""
     if isinstance(error, InputError):
-        return f"InputError: message {error.index}, field {error.field[:60] or 'unknown'}"
+        message = "" if error.index is None else f" message {error.index},"
+        return f"InputError:{message} field {error.field[:60] or 'unknown'}"
     if isinstance(error, FoldlineError):
         return f"{type(error).__name__}: {error.message[:200]}"
     return type(error).__name__

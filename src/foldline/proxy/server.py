@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
+from errno import EADDRNOTAVAIL
 from functools import partial
 from typing import Any, Final, TextIO
 
@@ -262,11 +263,15 @@ def _bind(host: str, port: int) -> socket.socket:
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:
         bound.close()
+        number = error.errno if isinstance(error, OSError) else None
+        is_host = isinstance(error, (socket.gaierror, UnicodeError)) or number == EADDRNOTAVAIL
         raise InputError(
             f"The proxy cannot listen at {host}, port {port}: {error}",
-            hint="Choose another --port; 0 takes a free one.",
+            hint="Give --host an address of this machine, such as 127.0.0.1 or 0.0.0.0."
+            if is_host
+            else "Choose another --port; 0 takes a free one.",
         ) from error
     return bound
 

@@ -81,6 +81,9 @@ class Holdings:
 
 _HANDLE: Final = re.compile(rf"([0-9a-f]{{{HANDLE_LENGTH},32}})(?:\.([0-9]{{1,6}}))?")
 
+_AROUND: Final = " \t\n[]()<>#`'\""
+"""What may be copied along with a handle."""
+
 NEAR: Final = 5
 """Number of similar handles in an error."""
 
@@ -100,7 +103,7 @@ def parse(handle: str) -> tuple[str, int | None]:
     Raises:
         RecallError: The text is not a handle.
     """
-    found = _HANDLE.fullmatch(handle.strip().lower()) if isinstance(handle, str) else None
+    found = _HANDLE.fullmatch(handle.strip(_AROUND).lower()) if isinstance(handle, str) else None
     if found is None:
         raise RecallError(
             f"{str(handle)[:60]!r} is not a handle.",

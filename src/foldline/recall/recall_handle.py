@@ -15,6 +15,7 @@ from foldline.recall.holdings import Holdings, Original, find_original, parse, r
 from foldline.recall.lines import Line, at_path, choose_lines, number_lines
 from foldline.recall.ranking import RecallQuery, parse_query
 from foldline.recall.sections import MessageSection
+from foldline.type_checks import typed_call
 from foldline.values.tokens import TokenCounter
 
 ELSEWHERE: Final = 5
@@ -56,12 +57,13 @@ class _RecallRequest:
     fits: Fits
 
 
+@typed_call
 def recall(
     holdings: Holdings,
     handle: str,
     *,
     query: str | None = None,
-    lines: str | None = None,
+    lines: str | int | None = None,
     grep: str | None = None,
     context: int = 2,
     path: str | None = None,
@@ -86,7 +88,7 @@ def recall(
         query: Words of a question; the passages that answer it best come first, each under the
             handle of its message, its role or tool, and the main argument of the call.
         lines: ``A:B``, counted from 1, both ends included; negative from the end, ends may be
-            missing.
+            missing. A number is one line.
         grep: A regular expression; matches have line numbers and are listed under their handle.
         context: Lines around a match; fewer if the room is short.
         path: A JSON path into content that is JSON.
@@ -97,7 +99,9 @@ def recall(
 
     Raises:
         RecallError: The handle, the range, the pattern or the path matches nothing.
+        InputError: An argument has the wrong type.
     """
+    lines = str(lines) if isinstance(lines, int) else lines
     if start < 0:
         raise RecallError("start must not be negative.")
     fits = cap(max_tokens, max_chars, counter)

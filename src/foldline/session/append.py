@@ -11,6 +11,7 @@ from typing import Any, Final
 from foldline.engine.receipt import Receipt, recallable
 from foldline.errors import FoldlineError, InputError
 from foldline.formats.dialect import Dialect
+from foldline.formats.sdk_objects import to_json
 from foldline.frozen import frozen, replace
 from foldline.session.batches import BOUND, Batch
 from foldline.session.codec import encode_stored, read, reread
@@ -34,7 +35,9 @@ class NewMessage:
     edits: tuple[Rewrite, ...] = ()
 
 
-def append(state: SessionState, wires: list[Any], usage: Usage | None = None) -> list[str]:
+def append(
+    state: SessionState, wires: list[Any], usage: Usage | None = None, first: int | None = None
+) -> list[str]:
     """
     Append messages, durably.
 
@@ -43,19 +46,23 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
         wires: Wire messages.
         usage: Usage that the provider reported with the last answer among them (else with the last
             message), where the message does not contain it.
+        first: Position of the first of them in errors; default that in the session.
 
     Returns:
         Their ids.
 
     Raises:
-        InputError: A message cannot be read or stored; ``index`` is its position in ``wires``.
+        InputError: A message cannot be read or stored; ``index`` is its position.
         StoreError: Nothing was recorded.
         FoldlineError: A hook refused a message.
     """
     if not wires:
         return []
+    first = len(state.current_view.log) if first is None else first
+    with _reading(first):
+        wires = [to_json(wire) for wire in wires]
     wires = [plain(apply_hooks(state.settings.hooks, "keep", wire)) for wire in wires]
-    with _explain_unreadable():
+    with _reading(first):
         dialect, final = state.codec.choose(wires, state.current_view.log)
         readings = read(dialect, wires, state.current_view.log)
     now = state.settings.clock()
@@ -87,10 +94,19 @@ def append(state: SessionState, wires: list[Any], usage: Usage | None = None) ->
 
 
 @contextmanager
-def _explain_unreadable() -> Iterator[None]:
-    """Turn an exception of a framework's object that is read into an `InputError`."""
+def _reading(first: int) -> Iterator[None]:
+    """
+    Raise an `InputError` for a message that cannot be read, also by a framework's object.
+
+    Args:
+        first: The position of the first of the messages.
+    """
     try:
         yield
+    except InputError as error:
+        if error.index is None or not first:
+            raise
+        raise _with_index(error, error.index + first) from None
     except FoldlineError:
         raise
     except Exception as error:
@@ -98,6 +114,13 @@ def _explain_unreadable() -> Iterator[None]:
             f"The messages cannot be read: an object in them raised {type(error).__name__}",
             hint="Append the messages of an SDK or a framework, or JSON values.",
         ) from error
+
+
+def _with_index(error: InputError, index: int) -> InputError:
+    """Return the same error for a message at another position."""
+    what = error.message.removeprefix(f"message {error.index}").removeprefix(", ")
+    what = what.removeprefix(f"field {error.field}").removeprefix(": ")
+    return type(error)(what, index=index, field=error.field, hint=error.hint)
 
 
 @contextmanager
@@ -225,19 +248,7 @@ def add_batch(state: SessionState, wires: list[Any], done: int) -> int:
     Raises:
         InputError: A message cannot be read; ``index`` is its position in the whole import.
     """
-    try:
-        append(state, wires)
-    except InputError as error:
-        if error.index is None or not done:
-            raise
-        raise _with_index(error, error.index + done) from error
+    append(state, wires, first=done)
     done += len(wires)
     state.current_view.note_import(done)
     return done
-
-
-def _with_index(error: InputError, index: int) -> InputError:
-    """Return the same error for a message at another position."""
-    what = error.message.removeprefix(f"message {error.index}").removeprefix(", ")
-    what = what.removeprefix(f"field {error.field}").removeprefix(": ")
-    return type(error)(what, index=index, field=error.field, hint=error.hint)

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from foldline.errors import InputError
 from foldline.formats.dialect import Dialect
-from foldline.formats.registry import detect_with_score, dialect
+from foldline.formats.registry import detect_with_score, dialect, message_problem
 from foldline.frozen import replace
 from foldline.session.damage import interpreting
 from foldline.stores.protocol import StoredMessage
 from foldline.values.edit_json import message_from_json, message_to_json
 from foldline.values.identity import content_hash
-from foldline.values.messages import Message
+from foldline.values.messages import Message, Opaque
 
 SURE: Final = 0.9
 """Minimum certainty at which a message settles the dialect of its session."""
@@ -35,12 +35,12 @@ class Codec:
 
     Args:
         dialect: The dialect; None to detect it from the messages.
-        settled: Whether the dialect is certain.
+        named: Whether the caller named it: then it is certain, and unknown messages are kept.
     """
 
-    def __init__(self, dialect: Dialect | None, *, settled: bool = True) -> None:
+    def __init__(self, dialect: Dialect | None, *, named: bool = True) -> None:
         self.dialect = dialect
-        self.settled = settled and dialect is not None
+        self.named = self.settled = named and dialect is not None
 
     @property
     def name(self) -> str:
@@ -57,11 +57,18 @@ class Codec:
         Raises:
             InputError: No dialect recognises the messages.
         """
+        if not self.named:
+            _check_roles(wires)
         if self.dialect is not None and self.settled:
             return self.dialect, True
         if self.dialect is not None and self.dialect.recognises(wires) >= SURE:
             return self.dialect, True
-        found, sure = detect_with_score(wires)
+        try:
+            found, sure = detect_with_score(wires)
+        except InputError:
+            if self.dialect is None:
+                raise
+            return self.dialect, False  # as the messages before; its reader says what is wrong
         if self.dialect is None or (sure >= SURE and _reads_same(found, log)):
             return found, sure >= SURE
         return self.dialect, False
@@ -75,6 +82,15 @@ class Codec:
         """Use a dialect from now on; final means that only this dialect fits the messages."""
         self.dialect = dialect
         self.settled = self.settled or final
+
+
+def _check_roles(wires: Sequence[Any]) -> None:
+    """Refuse roles that no dialect knows; items that have a type may be what a provider made."""
+    for index, wire in enumerate(wires):
+        if isinstance(wire, dict) and "role" in wire and "type" not in wire:
+            problem = message_problem(wire, index)
+            if problem is not None:
+                raise problem
 
 
 def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[tuple[Message, Any]]:
@@ -100,7 +116,8 @@ def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[tup
             hint="Append wire messages one by one, not request bodies.",
         )
     out: list[tuple[Message, Any]] = []
-    for message in messages:
+    for index, message in enumerate(messages):
+        _check_calls(dialect, message, index)
         alone = dialect.decode([message.raw]).messages[0] if len(messages) > 1 else message
         if alone.results:
             recent = [*log[-CONTEXT:], *(message for message, _ in out[-CONTEXT:])]
@@ -108,6 +125,31 @@ def read(dialect: Dialect, wires: list[Any], log: Sequence[Message]) -> list[tup
         else:
             out.append((alone, None))
     return out
+
+
+def _check_calls(dialect: Dialect, message: Message, index: int) -> None:
+    """Refuse calls and results in the notation of another dialect: nothing here pairs them."""
+    wire = message.raw
+    if message.calls or message.results or not isinstance(wire, dict):
+        return
+    carried = any(isinstance(part, Opaque) for part in message.parts)
+    if not carried and wire.keys().isdisjoint(_CALLS):
+        return
+    try:
+        other, sure = detect_with_score([wire])
+        seen = other.decode([wire]).messages[0]
+    except InputError:
+        return
+    if other is not dialect and sure == 1.0 and (seen.calls or seen.results):
+        raise InputError(
+            f"it holds a tool call or result of the format {other.name}",
+            index=index,
+            hint=f"The session is in {dialect.name}; write it so, or start another session.",
+        )
+
+
+_CALLS: Final = frozenset({"tool_calls", "tool_call_id", "function_call"})
+"""Fields of messages that hold a call or a result."""
 
 
 def _in_context(

@@ -70,7 +70,7 @@ def open_state(
         )
     with reading(name):
         called = requested or known
-        codec = Codec(dialect(called) if called else None, settled=bool(requested))
+        codec = Codec(dialect(called) if called else None, named=bool(requested))
     model = model or head.model
     known_model = known_name(model) or ""
     counts = _counter(counter, known_model, codec)

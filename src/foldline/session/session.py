@@ -135,7 +135,8 @@ class Session(SessionRunner):
             Its id.
 
         Raises:
-            InputError: It cannot be read; names the field.
+            InputError: It cannot be read, or not by the format of the session; names its position
+                in the session, and the field.
             StoreError: It was not recorded; another process may have changed the session.
         """
         return self._call(lambda: append(self._state, [message], usage)[0])
@@ -293,7 +294,7 @@ class Session(SessionRunner):
         handle: str,
         *,
         query: str | None = None,
-        lines: str | None = None,
+        lines: str | int | None = None,
         grep: str | None = None,
         context: int = 2,
         path: str | None = None,

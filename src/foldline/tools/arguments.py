@@ -135,8 +135,8 @@ def check_arguments(schema: Schema, value: Any, where: str = "") -> tuple[Any, l
     """
     Validate a value, and repair common mistakes of models.
 
-    A list or object sent as JSON text is parsed; 3.0 becomes an integer where one is expected;
-    missing values get their defaults.
+    A list, object or number sent as text is parsed; 3.0 becomes an integer where one is expected;
+    missing values, and null for optional ones, get their defaults.
 
     Args:
         schema: The expected schema; checked by `check_schema`.
@@ -177,7 +177,10 @@ def _object(schema: Schema, value: dict[str, Any], where: str) -> tuple[Any, lis
     inside = f"{where}." if where else ""
     out, problems = dict(value), list[str]()
     for name, one in known.items():
-        if name in value:
+        optional = name not in schema.get("required", ()) and "null" not in kinds_of(one)
+        if name in value and value[name] is None and optional:
+            out.pop(name)
+        if name in out:
             out[name], more = check_arguments(one, value[name], f"{inside}{name}")
             problems += more
         elif "default" in one:
@@ -192,8 +195,12 @@ def _object(schema: Schema, value: dict[str, Any], where: str) -> tuple[Any, lis
     return out, problems
 
 
+_FROM_TEXT: Final = frozenset({"array", "object", "integer", "number"})
+"""What models write as text, too."""
+
+
 def _repair(value: Any, kinds: tuple[str, ...]) -> Any:
-    if isinstance(value, str) and "string" not in kinds and {"array", "object"} & {*kinds}:
+    if isinstance(value, str) and "string" not in kinds and _FROM_TEXT & {*kinds}:
         try:
             read = json.loads(value[:LONGEST], parse_constant=_no_number)
         except (ValueError, RecursionError):

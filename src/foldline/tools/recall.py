@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from foldline.errors import FoldlineError, RecallError
+from foldline.frozen import replace
 from foldline.recall import Recalled
 from foldline.session import Session
 from foldline.session.compaction_answer import REQUESTED
 from foldline.tools.description import describe_tool
 from foldline.tools.output import ErrorCode, ToolOutput
 from foldline.tools.spec import Tool
+from foldline.values.identity import HANDLE_LENGTH
 
 RECALL: Final = describe_tool("recall")
 COMPACT: Final = describe_tool("compact")
@@ -25,6 +27,24 @@ PAGE_SHARE: Final = 0.1
 
 NOTE: Final = 40
 """The tokens of a page reserved for the line about the next page."""
+
+
+def repair_arguments(given: Any) -> Any:
+    """
+    Return arguments of a call of ``recall`` with texts in the place of whole numbers.
+
+    Models write {"lines": 3}, and a handle that happens to have no letter as a number.
+
+    Args:
+        given: What came, before it is checked.
+    """
+    if not isinstance(given, dict):
+        return given
+    texts = {name for name, one in RECALL.arguments.items() if one["type"] == "string"}
+    mended = {n: str(v) for n, v in given.items() if n in texts and type(v) is int}
+    if "handle" in mended:
+        mended["handle"] = mended["handle"].zfill(HANDLE_LENGTH)
+    return {**given, **mended}
 
 
 def session_tools(session: Session) -> tuple[Tool, Tool]:
@@ -62,7 +82,7 @@ def recall_tool(session: Session) -> Tool:
         except FoldlineError as error:
             return _error_output(error)
 
-    return RECALL.tool(run, arun)
+    return replace(RECALL.tool(run, arun), repair=repair_arguments)
 
 
 def _output(page: Recalled, options: dict[str, Any]) -> ToolOutput:

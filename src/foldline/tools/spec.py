@@ -45,6 +45,7 @@ class Tool:
         async_action: An async version; default the action in a thread.
         labels: Its capabilities, by which permissions select tools: "read" reads, "write" changes,
             "run" starts programs, "network" reaches other machines; or custom labels.
+        repair: Corrects arguments before validation, where the meaning of the model is clear.
 
     Raises:
         InputError: The name, the schema or a label is invalid.
@@ -56,6 +57,7 @@ class Tool:
     action: Action = field(repr=False)
     async_action: AsyncAction | None = field(default=None, repr=False)
     labels: frozenset[str] = frozenset()
+    repair: Callable[[Any], Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
@@ -112,7 +114,9 @@ class Tool:
 
     def _check_arguments(self, arguments: Any) -> dict[str, Any] | ToolOutput:
         try:
-            value, problems = check_arguments(self.parameters, parse_arguments(arguments))
+            given = parse_arguments(arguments)
+            given = given if self.repair is None else self.repair(given)
+            value, problems = check_arguments(self.parameters, given)
         except InputError as error:
             problems, value = [str(error)], None
         if not problems and isinstance(value, dict):

@@ -99,6 +99,15 @@ def test_the_suggested_budget_suffices_even_if_more_room_lets_more_stay(tmp_path
     assert foldline("compact", path, "--budget", needed).exit_code == 0
 
 
+@pytest.mark.parametrize("budget", [5, 100, 181])
+def test_the_budget_that_is_named_is_about_the_smallest_that_does(budget: int) -> None:
+    example = Path(__file__).parents[3] / "examples" / "session.json"
+    done = foldline("compact", example, "--budget", budget)
+    needed = int(done.stderr.split("at least ")[1].split(" ")[0])
+    assert foldline("compact", example, "--budget", needed).exit_code == 0
+    assert foldline("compact", example, "--budget", needed * 98 // 100).exit_code == 4
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -54,6 +54,9 @@ before it fills up, unless --force says so. One of the three must be given.
 
 TRIES, GROWTH = 20, 1.1
 """Number of larger budgets to try if one is too small, and the factor between them."""
+
+CLOSE: Final = 0.01
+"""Fraction of the smallest sufficient budget within which no smaller one is searched."""
 
 
 @frozen
@@ -208,14 +211,31 @@ def _compact(request: CompactRequest, opened: Input, counter: TokenCounter) -> C
 def _find_budget(
     transcript: Transcript, counter: TokenCounter, policy: Policy, receipt: Receipt
 ) -> int:
-    """Return a sufficient budget by trial: what must stay may take more of a larger one."""
-    needed = receipt.needed or receipt.budget + 1
+    """
+    Return a sufficient budget, about the smallest.
+
+    What must stay may take more of a larger budget, so each is tried: larger ones until one is
+    sufficient, then those between it and the last that was not.
+    """
+
+    def tried(budget: int) -> Receipt:
+        return compact_transcript(transcript, counter, Budget.of_tokens(budget), policy).receipt
+
+    failed, needed = receipt.budget, receipt.needed or receipt.budget + 1
     for _ in range(TRIES):
-        again = compact_transcript(transcript, counter, Budget.of_tokens(needed), policy).receipt
+        again = tried(needed)
         if again.status != "failed":
-            return needed
-        needed = max(again.needed, needed + 1, round(needed * GROWTH))
-    return receipt.tokens_before
+            break
+        failed, needed = needed, max(again.needed, needed + 1, round(needed * GROWTH))
+    else:
+        return receipt.tokens_before
+    while needed - failed > max(1, needed * CLOSE):
+        middle = (failed + needed) // 2
+        if tried(middle).status == "failed":
+            failed = middle
+        else:
+            needed = middle
+    return needed
 
 
 def _budget(request: CompactRequest, transcript: Transcript, counter: TokenCounter) -> Budget:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.formats.blocks import media_part, opaque, unknown_role
-from foldline.formats.fields import expect, read_content
+from foldline.formats.fields import expect, read_content, role_name
 from foldline.formats.tool_json import CallShape
 from foldline.values.messages import (
     Content,
@@ -36,7 +36,7 @@ def read_message(item: Any, index: int) -> Message:
         InputError: Naming the message index and the field.
     """
     wire = expect(item, dict, index, "")
-    named = expect(wire.get("role"), str, index, "role")
+    named = role_name(wire, index)
     role = ROLES.get(named)
     if role is None:
         return unknown_role(wire, named, NAME, index)

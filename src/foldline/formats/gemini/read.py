@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from foldline.formats.blocks import media_part, unknown_role
-from foldline.formats.fields import expect, read_objects, text_or
+from foldline.formats.fields import expect, read_objects, role_name, text_or
 from foldline.formats.tool_json import CallShape, json_text
 from foldline.frozen import replace
 from foldline.values.messages import (
@@ -60,7 +60,7 @@ def read_message(item: Any, index: int) -> Message:
         InputError: Naming the message index and the field.
     """
     wire = expect(item, dict, index, "")
-    role = ROLES.get(expect(wire.get("role"), str, index, "role"))
+    role = ROLES.get(role_name(wire, index))
     if role is None:
         return unknown_role(wire, wire["role"], NAME, index)
     parts = tuple(read_objects(wire.get("parts"), index, "parts", read_part))

@@ -6,7 +6,14 @@ from typing import Any
 
 from foldline.formats.blocks import KINDS, media_part, opaque, unknown_role
 from foldline.formats.fields import ROLES as COMMON_ROLES
-from foldline.formats.fields import expect, read_answered_call, read_content, read_objects, text_or
+from foldline.formats.fields import (
+    expect,
+    read_answered_call,
+    read_content,
+    read_objects,
+    role_name,
+    text_or,
+)
 from foldline.formats.tool_json import CallShape, arguments_json
 from foldline.values.messages import (
     Content,
@@ -45,7 +52,7 @@ def read_message(item: Any, index: int) -> Message:
         InputError: Naming the message index and the field.
     """
     wire = expect(item, dict, index, "")
-    role = ROLES.get(expect(wire.get("role"), str, index, "role"))
+    role = ROLES.get(role_name(wire, index))
     if role is None:
         return unknown_role(wire, wire["role"], NAME, index)
     if role == "tool":

@@ -13,7 +13,7 @@ from foldline.formats.blocks import (
     unknown_message,
     unknown_role,
 )
-from foldline.formats.fields import expect, read_content
+from foldline.formats.fields import expect, read_content, role_name
 from foldline.formats.tool_json import arguments_text
 from foldline.frozen import frozen
 from foldline.values.messages import (
@@ -77,7 +77,7 @@ def read_message(item: Any, index: int) -> Message:
 
 
 def _read_message_item(wire: dict[str, Any], index: int) -> Message:
-    named = expect(wire.get("role"), str, index, "role")
+    named = role_name(wire, index)
     role = ROLES.get(named)
     if role is None:
         return unknown_role(wire, named, NAME, index)
