@@ -206,6 +206,9 @@ def _saving(session: MeasuredSession) -> str:
 
 
 def _explain_nothing(run: MeasuringRun[MeasuredSession], folder: Path | None) -> str:
+    if run.left:
+        read = plural(run.others, "file")
+        return f"No agent session was found in the first {read}; the others were not read."
     if folder is not None:
         return f"No agent session was found in {folder}."
     searched = ", ".join(str(home.folder) for home in homes())
