@@ -80,6 +80,23 @@ def test_a_folder_that_changed_is_added_as_it_is_now(docs: Path) -> None:
     assert result_of("add", docs, "--only", "*.txt")["documents"] == []
 
 
+def test_an_unreadable_file_does_not_prevent_the_others(docs: Path, tmp_path: Path) -> None:
+    wide = tmp_path / "utf16.json"
+    wide.write_text('{"retries": "three times"}', encoding="utf-16")
+    paths = (docs / "guide.md", docs / "data.bin", tmp_path / "missing.md", wide)
+    done = foldline("kb", "add", *paths)
+    assert done.exit_code == 3
+    assert f"skipped {docs / 'data.bin'}: is not text." in done.stderr
+    assert "missing.md cannot be read" in done.stderr
+    assert "Documents: 2 added." in done.stderr
+    assert "2 of 4 paths could not be read." in done.stderr
+    again = foldline("kb", "add", *paths, "--json")
+    assert again.exit_code == 3
+    told = json.loads(again.stdout)
+    assert [one["outcome"] for one in told["documents"]] == ["unchanged", "unchanged"]
+    assert len(told["skipped"]) == 2
+
+
 def test_stdin_has_a_name() -> None:
     assert foldline("kb", "add", "-", stdin=b"words").exit_code == 2
     result_of("add", "-", "--name", "notes.md", stdin=GUIDE.encode())
