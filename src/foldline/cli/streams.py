@@ -72,6 +72,25 @@ def read_stdin(most: int, field: str = "") -> bytes:
     return data
 
 
+def decode_input(data: bytes, name: str) -> str:
+    """
+    Decode a text in any encoding.
+
+    Args:
+        data: The bytes.
+        name: The name of the input in errors.
+
+    Raises:
+        InputError: They are not text.
+    """
+    from foldline.memory.text_extraction import decode_text
+
+    try:
+        return decode_text(data, name).text
+    except InputError as error:
+        raise InputError(f"{name} is not text", hint="Give a text, in UTF-8.") from error
+
+
 LARGEST_TEXT: Final = 1 << 20
 """Maximum bytes read from stdin for one note or memory."""
 
@@ -81,11 +100,11 @@ def text_argument(given: str, field: str) -> str:
     Return a text from the command line, or all of stdin for ``-``.
 
     Raises:
-        InputError: There is more than `LARGEST_TEXT`.
+        InputError: There is more than `LARGEST_TEXT`, or it is not text.
     """
     if given != "-":
         return given
-    return read_stdin(LARGEST_TEXT, field).decode("utf-8", "replace").removesuffix("\n")
+    return decode_input(read_stdin(LARGEST_TEXT, field), "stdin").removesuffix("\n")
 
 
 def _make_forgiving(stream: io.TextIOWrapper) -> TextIO:
