@@ -89,7 +89,7 @@ def existing(path: Place, what: str, *, made_by: str, option: str) -> Place:
     return path
 
 
-def make_folder(path: Place) -> Place:
+def make_folder(path: Place, option: str, without: str = "") -> Place:
     """
     Create the folder of a store, for its owner only, and return the path of the store.
 
@@ -100,11 +100,17 @@ def make_folder(path: Place) -> Place:
     """
     if not isinstance(path, Path):
         return path
+    Args:
+        path: Location of the store.
+        option: The option that names another one.
+        without: The option of a command that can do without a store.
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise StoreError(
             f"The folder {path.parent} cannot be made: {error.strerror}.",
-            hint="Name another archive with --archive, or go without one: --no-archive.",
+            hint=f"Name another file with {option}{alternative}.",
         ) from error
     return path
+        alternative = f", or go without: {without}" if without else ""

@@ -93,7 +93,7 @@ def add(
     if "-" in paths and not name:
         options.refuse("stdin needs a --name.")
     reports, unread = list[IngestReport](), list[Skipped]()
-    with Knowledge.open(make_folder(_place(file)), namespace=namespace) as knowledge:
+    with Knowledge.open(make_folder(_place(file), "--file"), namespace=namespace) as knowledge:
         for path in paths:
             try:
                 reports.append(_add_path(knowledge, path, name, only, output))

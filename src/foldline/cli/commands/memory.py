@@ -166,7 +166,7 @@ def add(
     **rest: Any,
 ) -> None:
     """Remember TEXT, or stdin; a repeated text refreshes the existing memory."""
-    with Memory.open(make_folder(_place(file)), user=user) as memory:
+    with Memory.open(make_folder(_place(file), "--file"), user=user) as memory:
         done = memory.add(text_argument(content, "content"), happened=seconds(happened), **rest)
     item, number = (done.item.to_dict(), done.item.id) if done.item else (None, "")
     note = "Known already; refreshed." if done.status == "known" else "Added."

@@ -83,7 +83,7 @@ def keep_in_archive(done: CompactionResult, path: Path | None) -> CompactionResu
     """
     if path is None or done.receipt.status != "compacted":
         return done
-    make_folder(path)
+    make_folder(path, "--archive", "--no-archive")
     with Archive.open(path) as archive:
         session = archive.save(_title(done.opened), done.result.transcript, done.receipt)
     return replace(done, archive=path, session=session)
