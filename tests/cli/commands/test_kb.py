@@ -118,7 +118,9 @@ def test_evidence_is_written_for_a_prompt(docs: Path) -> None:
     done = foldline("kb", "search", "retries", "--budget", 200)
     assert done.stdout.startswith('<passage n="1" source="')
     assert result_of("search", "retries", "--budget", 200)["text"] + "\n" == done.stdout
-    assert foldline("kb", "search", "retries", "--budget", 1).stdout == ""
+    tiny = foldline("kb", "search", "retries", "--budget", 1)
+    assert (tiny.exit_code, tiny.stdout) == (0, "")
+    assert tiny.stderr == "1 passage found, but none fits into 1 token; raise --budget.\n"
 
 
 def test_documents_are_listed_and_removed(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,7 +183,12 @@ def search(
     for number, passage in enumerate(found if budget is None else (), 1):
         line = f"[{number}] {passage.source}  ({passage.strength:.0%})"
         write_text(f"{one_line(line, 400)}\n{passage.text.strip(chr(10))}\n")
-    output.note(found.message)
+    if found.evidence and budget is not None and not text:
+        unfit = plural(len(found), "passage")
+        room = plural(budget, "token")
+        output.note(f"{unfit} found, but none fits into {room}; raise --budget.")
+    else:
+        output.note(found.message)
 
 
 @command.command("ls", short_help="List the documents.")
