@@ -158,4 +158,4 @@ def test_text_in_other_encodings_is_accepted() -> None:
 def test_a_full_stdout_is_a_sentence(session: Path, words: list[str]) -> None:
     named = [session] if words[0] == "stats" else []
     code, _, told = shell("{} >/dev/full", *words, *named)
-    assert (code, told) == (1, b"foldline: No space left on device.\n")
+    assert (code, told) == (1, b"foldline: stdout: No space left on device.\n")

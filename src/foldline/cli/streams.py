@@ -45,14 +45,14 @@ def prepare() -> None:
     codecs.register_error(_ERRORS, _replace_plainly)
     if sys.stdin is None:
         sys.stdin = io.TextIOWrapper(io.BytesIO(), "utf-8")
-    if sys.stdout is None:
-        sys.stdout = io.TextIOWrapper(_Closed(), "utf-8", write_through=True)
     if sys.stderr is None:
         sys.stderr = io.TextIOWrapper(_Forgiving(None), "utf-8", write_through=True)
     elif isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr = _make_forgiving(sys.stderr)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors=_ERRORS)
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(_Closed(), "utf-8", write_through=True)
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout = _name_errors(sys.stdout)
 
 
 def read_stdin(most: int, field: str = "") -> bytes:
@@ -112,6 +112,11 @@ def _make_forgiving(stream: io.TextIOWrapper) -> TextIO:
     return io.TextIOWrapper(buffer, stream.encoding, _ERRORS, line_buffering=True)
 
 
+def _name_errors(stream: io.TextIOWrapper) -> TextIO:
+    buffer = io.BufferedWriter(_NamedOutput(stream.fileno(), "wb", closefd=False))
+    return io.TextIOWrapper(buffer, stream.encoding, _ERRORS, line_buffering=stream.line_buffering)
+
+
 def _replace_plainly(error: UnicodeError) -> tuple[str | bytes, int]:
     """Replace characters that an encoding lacks: our symbols by plain ones, others by escapes."""
     if not isinstance(error, UnicodeEncodeError):
@@ -150,6 +155,22 @@ class _Forgiving(io.RawIOBase):
         except OSError:
             self._file = None
         return len(view)
+
+
+class _NamedOutput(io.FileIO):
+    """The descriptor of stdout; the first failed write names it, later writes are dropped."""
+
+    _failed = False
+
+    def write(self, data: ReadableBuffer) -> int:
+        if self._failed:
+            return memoryview(data).nbytes
+        try:
+            return super().write(data)
+        except OSError as error:
+            self._failed = True
+            error.filename = "stdout"
+            raise
 
 
 class _Closed(io.RawIOBase):
