@@ -14,7 +14,7 @@ from click.types import FuncParamType
 from foldline.cli.output import Output
 from foldline.core.budget import Amount
 from foldline.core.config import POLICY_NAMES
-from foldline.errors import BudgetError
+from foldline.errors import BudgetError, InputError
 from foldline.formats.files import FILE_FORMATS
 from foldline.formats.registry import DIALECTS
 from foldline.sql import is_url
@@ -179,6 +179,15 @@ from_format = click.option(
 max_bytes = click.option(
     "--max-bytes",
     metavar="N",
+
+def _refuse_empty(_: click.Context, __: click.Parameter, value: str) -> str:
+    if not value.strip():
+        raise InputError("The query is empty", hint="Give the words to search for.")
+    return value
+
+
+query = click.argument("query", callback=_refuse_empty)
+
     type=click.IntRange(1),
     envvar="FOLDLINE_MAX_BYTES",
     help="Read at most N bytes, decompressed (512 MB; gzip: 25 times its size, or 8 MB).",

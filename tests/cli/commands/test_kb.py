@@ -152,6 +152,7 @@ def test_namespaces_and_files_are_apart(docs: Path, tmp_path: Path) -> None:
         (("add", "/nowhere/at/all"), 3),
         (("add", "/dev/null"), 3),
         (("search", "x", "--limit", "0"), 2),
+        (("search", ""), 3),
         (("search", "x", "--min-strength", "2"), 2),
         (("--namespace", " ", "add", "/dev/null"), 3),
     ],

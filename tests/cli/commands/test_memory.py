@@ -61,6 +61,9 @@ def test_a_forgotten_memory_is_restored() -> None:
     done = result_of("forget", "--below", "0.1")
     assert len(done["ids"]) == 1
     assert result_of("undo", done["batch"])["ids"] == done["ids"]
+    again = foldline("memory", "undo", done["batch"])
+    assert (again.exit_code, again.stdout) == (3, "")
+    assert f"No forgotten memory has the number {done['batch']}." in again.stderr
     assert "brings them back" in foldline("memory", "forget", "--by", "time").stderr
     assert "1 memory" in foldline("memory", "consolidate").stderr
     assert "2 memories" in foldline("memory", "stats").stdout

@@ -152,7 +152,7 @@ def _as_json(report: IngestReport) -> dict[str, Any]:
 
 
 @command.command("search", short_help="Search the documents.")
-@click.argument("query")
+@options.query
 @options.number("--limit", IntegerType(1, 200), 5)
 @options.fraction("--min-strength", THRESHOLD, "Minimum strength of a passage to be evidence.")
 @options.number("--budget", IntegerType(1), None, "Write evidence for a prompt, at most N tokens.")

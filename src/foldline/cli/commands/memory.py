@@ -220,6 +220,9 @@ def consolidate(
     made = memory.consolidate(source, into, min_importance=min_importance)
     value = {"memories": [item.to_dict() for item in made]}
     note = f"Consolidated {memories(len(made))} from {source} to {into}."
+    if not ids:
+        hint = "'forget' and 'rm' print the number; each can be undone once."
+        raise InputError(f"No forgotten memory has the number {batch}", hint=hint)
     output.result("memory.consolidate/1", value, note)
 
 
