@@ -99,6 +99,8 @@ def test_users_and_files_are_kept_apart(tmp_path: Path) -> None:
         (("add", "x", "--importance", "nan"), 2, "from 0 to 1"),
         (("clear",), 2, "--yes"),
         (("search",), 2, "QUERY"),
+        (("search", " "), 3, "The query is empty."),
+        (("list", "--since", "foo"), 2, "'foo' is not a date: write 2026-01-31"),
     ],
 )
 def test_errors_have_their_exit_codes(words: tuple, code: int, words_told: str) -> None:
