@@ -154,11 +154,11 @@ def _bars(done: CompactionResult, screen: Screen, width: int) -> RenderableType:
         ("after", after, f" {left:>9,}{f' {share(left, whole)}':>6}"),
     ):
         line = Text(f"{name:7}", style="bold")
-        line.append(bar(parts, whole, room, blocks=screen.has_blocks))
+        line.append(bar(parts, whole, room, blocks=screen.colours_blocks))
         lines.append(line.append(numbers))
     seen = {share.name: share for share in (*before, *after)}
     key = Table.grid()
-    key.add_row(" " * 7, legend([*seen.values()], width - 7, blocks=screen.has_blocks))
+    key.add_row(" " * 7, legend([*seen.values()], width - 7, blocks=screen.colours_blocks))
     return Group(*lines, key)
 
 
