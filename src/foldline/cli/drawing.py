@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -41,6 +41,10 @@ LEAST: Final = 8
 class Grid(Table):
     """A table that never cuts a number: it drops its last columns instead."""
 
+    def __init__(self, *headers: Column | str, **settings: Any) -> None:
+        super().__init__(*headers, **settings)
+        self.dropped: tuple[str, ...] = ()
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the table within the available width."""
         self._fit(options.max_width)
@@ -49,7 +53,7 @@ class Grid(Table):
     def _fit(self, width: int) -> None:
         room = width - _least(self.columns)
         while room < 0 and len(self.columns) > 1:
-            self.columns.pop()
+            self.dropped = (str(self.columns.pop().header), *self.dropped)
             room = width - _least(self.columns)
         for column in self.columns:
             if column.no_wrap and not _is_number(column):
@@ -87,10 +91,6 @@ STYLES: Final = {
 }
 """The colour of each kind; `breakdown.KINDS` has the kinds."""
 
-
-def bar(shares: Sequence[Share], whole: int, width: int, *, blocks: bool = True) -> Text:
-    """
-    Draw tokens by kind as a bar.
 SIGNS: Final = {
     "system": "@",
     "snapshot": "%",
@@ -103,6 +103,10 @@ SIGNS: Final = {
 }
 """The sign of each kind where there are no colours or no block characters."""
 
+
+def bar(shares: Sequence[Share], whole: int, width: int, *, blocks: bool = True) -> Text:
+    """
+    Draw tokens by kind as a bar.
 
     Args:
         shares: From left to right.

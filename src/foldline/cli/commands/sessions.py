@@ -12,7 +12,7 @@ import click
 from foldline.archive import Archive
 from foldline.cli import options, stores
 from foldline.cli.options import PERIOD, SIZE
-from foldline.cli.output import Output, console, one_line, table, write_json, write_text
+from foldline.cli.output import Output, one_line, table, write_json, write_text
 from foldline.cli.writing import check_output, write_whole
 from foldline.engine.receipt import Receipt
 from foldline.errors import InputError
@@ -53,16 +53,14 @@ def show_session(info: SessionInfo, receipts: Sequence[Receipt], output: Output)
         ("changed", local_time(info.updated)),
         ("messages", f"{info.messages:,}, {size(info.size)}"),
     )
-    console().print(table("session", "*" + one_line(info.head.name), rows=rows))
     done = [receipt for receipt in receipts if receipt.status == "compacted"]
-    if done:
-        console().print()
-        console().print(_receipts(done))
+    facts = table("session", "*" + one_line(info.head.name), rows=rows)
+    output.draw(facts, *([_receipts(done)] if done else ()))
     saved = sum(receipt.tokens_before - receipt.tokens_after for receipt in done)
     output.note(f"{plural(len(done), 'compaction')}, {saved:,} tokens removed from the view.")
 
 
-def _receipts(receipts: Sequence[Receipt]) -> Table:
+def _receipts(receipts: Sequence[Receipt]) -> Grid:
     rows = []
     for number, one in enumerate(receipts, 1):
         messages = f"{one.messages_before:,} → {one.messages_after:,}"
@@ -86,7 +84,7 @@ def _row(info: SessionInfo) -> dict[str, Any]:
 
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from foldline.cli.drawing import Grid
 
 EPILOG = """\b
 Examples:
