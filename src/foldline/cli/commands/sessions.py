@@ -101,15 +101,15 @@ overwritten in the file; deleting its copies and backups is up to you.
 
 
 @click.group("sessions", epilog=EPILOG, invoke_without_command=True)
-@options.archive
+@options.archive_place
 @click.pass_context
-def command(ctx: click.Context, archive_path: Path | None) -> None:
+def command(ctx: click.Context, archive_path: Path | str | None) -> None:
     """List, show, export and delete the sessions of the archive; list them by default."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_command, as_json=False, quiet=False, archive_path=archive_path)
 
 
-_on_archive = options.on_store(options.archive, ("archive_path",), stores.open_archive)
+_on_archive = options.on_store(options.archive_place, ("archive_path",), stores.open_archive)
 """Pass a command the archive, which must exist, and its output."""
 
 
@@ -133,12 +133,12 @@ def show(archive: Archive, name: str, output: Output) -> None:
 @command.command("export", short_help="Export the original messages of a session.")
 @click.argument("name")
 @options.output_file("Where to write; '-' or nothing is stdout.")
-@options.archive
+@options.archive_place
 @options.output
-def export(name: str, out: Path | None, archive_path: Path | None, output: Output) -> None:
+def export(name: str, out: Path | None, archive_path: Path | str | None, output: Output) -> None:
     """Write every original message of the session NAME, one JSON value per line."""
     target = None if out == options.STDOUT else out
-    source = str(stores.archive_file(archive_path))
+    source = str(stores.archive_place(archive_path))
     if target is not None:
         check_output(target, source)
     lines = StringIO()  # so that an error leaves no partial export
@@ -160,7 +160,7 @@ def export(name: str, out: Path | None, archive_path: Path | None, output: Outpu
 @click.option("--max-size", metavar="SIZE", type=SIZE, help="Delete the oldest beyond this: 1GB.")
 @click.option("--all", "everything", is_flag=True, help="Delete all sessions.")
 @click.option("--yes", is_flag=True, help="Confirm; required unless sessions are named.")
-@options.archive
+@options.archive_place
 @options.output
 def delete(
     names: tuple[str, ...],
@@ -168,7 +168,7 @@ def delete(
     max_size: float | None,
     everything: bool,
     yes: bool,
-    archive_path: Path | None,
+    archive_path: Path | str | None,
     output: Output,
 ) -> None:
     """
