@@ -19,7 +19,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.1
 
 AGENTS := @anthropic-ai/claude-code @openai/codex opencode-ai
 
-.PHONY: help demo test check lint types tests bench hostile web test-web screenshots docs dist clients \
+.PHONY: help demo test check lint types tests bench quotes hostile web test-web screenshots docs dist clients \
 	lock clean
 .DEFAULT_GOAL := help
 
@@ -57,6 +57,9 @@ test-web: web  ## Open the pages of foldline inspect in a real browser
 
 screenshots: web  ## Draw the pictures in docs/inspect.md
 	$(BIN)/python -m tests.inspector.screenshots
+
+quotes: $(DEV)/.ready  ## Renew the outputs that the README quotes
+	$(BIN)/python -m tests.docs.quotes
 
 hostile: $(DEV)/.ready  ## Attack: changed inputs, kills, damaged archives, the terminal; ten minutes
 	$(BIN)/python bench/hostile.py $(HOSTILE)

@@ -246,10 +246,13 @@ class Archive:
             access: The part to return; see `foldline.recall.recall`.
 
         Raises:
-            RecallError: The handle is unknown, or ambiguous in its session.
+            RecallError: The handle is unknown, or ambiguous in its session, or there is no
+                session with this name.
         """
         found = self._holding(handle, session)
         if found is None:
+            if session:
+                self._load(session)  # raises if there is none
             raise self._unknown_handle_error(handle)
         stored, history = found
         originals = self._log(stored).originals

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from tests.cli.sample import conversation
 
-from foldline.cli.drawing import STYLES, Screen, bar
+from foldline.cli.drawing import SIGNS, STYLES, Screen, bar, legend
 from foldline.cli.output import flexible, table
 from foldline.evaluation.breakdown import KINDS, Share, by_kind
 from foldline.formats.registry import dialect
@@ -44,7 +44,14 @@ RESULTS = Share("tool results", 70, 1)
 def test_a_bar_has_the_requested_width(width: int) -> None:
     assert len(bar([CALLS, RESULTS], 100, width).plain) == width
     assert bar([CALLS], 100, 10).plain == "███░░░░░░░"
-    assert bar([CALLS], 100, 10, blocks=False).plain == "###......."
+    assert bar([CALLS], 100, 10, blocks=False).plain == "---......."
+
+
+def test_without_colours_every_kind_has_a_sign_of_its_own() -> None:
+    assert set(SIGNS) == set(KINDS)
+    assert len({*SIGNS.values(), "."}) == len(KINDS) + 1
+    assert bar([CALLS, RESULTS], 100, 10, blocks=False).plain == "---#######"
+    assert legend([CALLS, RESULTS], 80, blocks=False).plain == "- tool calls  # tool results  "
 
 
 def test_a_share_above_zero_is_never_drawn_empty() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.cli.sample import foldline
 
 from foldline.cli.stores import archive_file, existing, make_folder
 from foldline.errors import StoreError
@@ -19,11 +20,11 @@ def test_the_archive_is_at_the_given_path_or_in_the_home_of_foldline(
 
 
 def test_the_folder_of_an_archive_is_for_its_owner(tmp_path: Path) -> None:
-    make_folder(tmp_path / "new" / "archive.db")
+    make_folder(tmp_path / "new" / "archive.db", "--archive")
     assert (tmp_path / "new").stat().st_mode & 0o077 == 0
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="cannot be made"):
-        make_folder(tmp_path / "file" / "archive.db")
+        make_folder(tmp_path / "file" / "archive.db", "--archive")
 
 
 def test_a_missing_store_is_an_error_that_names_the_creating_command(tmp_path: Path) -> None:
@@ -32,3 +33,26 @@ def test_a_missing_store_is_an_error_that_names_the_creating_command(tmp_path: P
         existing(path, "memory", made_by="memory add", option="--file")
     path.touch()
     assert existing(path, "memory", made_by="memory add", option="--file") == path
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("memory", "add", "words"), "Name another file with --file."),
+        (("kb", "add", __file__), "Name another file with --file."),
+        (("maintain", "."), "Name another folder with --home."),
+        (
+            ("compact", "{session}", "--budget", "20%"),
+            "Name another file with --archive, or go without: --no-archive.",
+        ),
+    ],
+)
+def test_an_unwritable_home_is_reported_with_an_option_of_the_command(
+    session: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], hint: str
+) -> None:
+    monkeypatch.setenv("FOLDLINE_HOME", "/dev/null/home")
+    monkeypatch.chdir(session.parent)
+    done = foldline(*(str(session) if word == "{session}" else word for word in words))
+    assert done.exit_code == 5
+    assert "/dev/null/home" in done.stderr
+    assert done.stderr.endswith(f"Not a directory. {hint}\n")

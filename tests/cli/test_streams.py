@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.children import launch
+from tests.cli.sample import foldline
 
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 
@@ -120,9 +121,41 @@ def test_a_closed_stdin_is_an_empty_one(session: Path) -> None:
     assert shell("{} <&- >&- 2>&-", "stats", session)[0] == 2
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("memory", "add", "-"),
+        ("note", "new", "A title", "--content", "-"),
+        ("context", "lint", "-"),
+        ("context", "build", "--query", "x", "--system", "-"),
+    ],
+)
+def test_input_that_is_not_text_is_refused(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for data in (bytes(range(1, 200)), b"\x7fELF\0\0\1" * 20):
+        done = foldline(*words, stdin=data)
+        assert (done.exit_code, done.stdout) == (3, "")
+        assert "stdin is not text. Give a text" in done.stderr
+
+
+def test_a_file_that_is_not_text_is_no_prompt(tmp_path: Path) -> None:
+    (tmp_path / "bin.dat").write_bytes(bytes(range(256)))
+    done = foldline("context", "lint", tmp_path / "bin.dat")
+    assert done.exit_code == 3
+    assert "bin.dat is not text" in done.stderr
+
+
+def test_text_in_other_encodings_is_accepted() -> None:
+    for encoding in ("utf-8-sig", "utf-16"):
+        stored = foldline("memory", "add", "-", stdin="Grüße 你好\n".encode(encoding))
+        assert foldline("memory", "show", stored.stdout.strip()).stdout == "Grüße 你好\n"
+
+
 @needs_full
 @pytest.mark.parametrize("words", [["--help"], ["stats", "--json"], ["stats"]])
 def test_a_full_stdout_is_a_sentence(session: Path, words: list[str]) -> None:
     named = [session] if words[0] == "stats" else []
     code, _, told = shell("{} >/dev/full", *words, *named)
-    assert (code, told) == (1, b"foldline: No space left on device.\n")
+    assert (code, told) == (1, b"foldline: stdout: No space left on device.\n")

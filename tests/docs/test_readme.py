@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.docs import quotes
 
 from foldline.engine.policies import POLICIES
 from foldline.formats.files import FILE_FORMATS
@@ -32,9 +30,11 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
-def without_figures(text: str) -> str:
-    """Leave out numbers, handles and rungs: they differ with the counter that is installed."""
-    return re.sub(r"\b[0-9a-f]{6}\b|\d[\d,]*|(?<=messages, by )[a-z, ]+", "#", text)
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    """The results of the commands in the README, by command line."""
+    folder = tmp_path_factory.mktemp("readme")
+    return folder, quotes.run_commands(README, folder)
 
 
 def test_every_program_runs_from_top_to_bottom(tmp_path):
@@ -49,11 +49,16 @@ def test_every_program_runs_from_top_to_bottom(tmp_path):
 
 
 def test_the_first_program_prints_what_stands_below_it():
-    program, shown = blocks("python")[0], blocks("text")[0]
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert without_figures(ran.stdout) == without_figures(shown)
+    shown = blocks("text")[0]
+    assert quotes.without_figures(quotes.run_program(README)) == quotes.without_figures(shown)
+
+
+def test_every_quoted_figure_is_the_printed_one(printed):
+    pytest.importorskip("splintr", reason="the README quotes counts of a real vocabulary")
+    folder, results = printed
+    outputs = {line: quotes.printed_by(ran, folder) for line, ran in results.items()}
+    renewed = quotes.renew(README, quotes.run_program(README), outputs)
+    assert renewed == README, "make quotes renews them"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -91,26 +96,14 @@ def test_every_command_that_is_named_is_one_of_the_command_line():
     assert commands <= named, "a command is not in the README"
 
 
-def test_every_command_line_does_what_stands_below_it(tmp_path):
-    environment = {**os.environ, "FOLDLINE_HOME": str(tmp_path), "COLUMNS": "92"}
-    session = tmp_path / "examples" / "session.json"
-    session.parent.mkdir()
-    shutil.copy(ROOT / "examples" / "session.json", session)
-    lines = re.findall(r"^\$ foldline (.+)$", README, re.MULTILINE)
-    assert len(lines) >= 4
-    for line in lines:
-        ran = subprocess.run(
-            [sys.executable, "-m", "foldline", *shlex.split(line)],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+def test_every_command_line_does_what_stands_below_it(printed):
+    folder, results = printed
+    assert len(results) >= 4
+    for line, ran in results.items():
         assert ran.returncode == 0, f"{line}: {ran.stderr}"
         first = README.split(f"$ foldline {line}\n")[1].splitlines()[0]
-        printed = without_figures(ran.stdout + ran.stderr)
-        assert without_figures(first).strip() in printed, f"{line} prints {printed}"
+        words = quotes.without_figures(quotes.printed_by(ran, folder))
+        assert quotes.without_figures(first).strip() in words, f"{line} prints {words}"
 
 
 def test_every_policy_is_described():

@@ -24,6 +24,9 @@ MAX_ENTRIES: Final = 500_000
 
 Measurement = TypeVar("Measurement")
 
+MOST_READ: Final = 5_000
+"""Maximum number of files read in one run, sessions or not."""
+
 MAX_SIZE: Final = 128_000_000
 """Largest file that is measured, in bytes."""
 
@@ -203,7 +206,7 @@ class MeasuringRun(Generic[Measurement]):
     """
     Session files measured so far, and those that were not.
 
-    ``others`` hold no conversation, ``left`` were not reached within the limits.
+    ``others`` hold no conversation, ``left`` were not read within the limits.
     """
 
     measured: list[Measurement] = field(default_factory=list)
@@ -234,28 +237,33 @@ class MeasuringRun(Generic[Measurement]):
         Measure files; an unreadable file is recorded and never ends the run.
 
         Args:
-            files: Files, the most important first.
+            files: Files, the most important first; at most `MOST_READ` are read.
             measure: Measures one file.
             output: Shows the progress.
-            limit: Maximum number of files.
+            limit: Maximum number of sessions; other files do not count.
             seconds: No further file is started after this time.
         """
-        self.left += max(0, len(files) - limit)
-        deadline = time.monotonic() + seconds
-        for found in output.track(files[:limit], "Measuring sessions"):
-            if time.monotonic() > deadline:
-                self.left += 1
-                continue
-            if found.size > MAX_SIZE:
-                self.unreadable.append(UnreadableFile(found.path, "too large to measure"))
-                continue
-            try:
-                self.measured.append(measure(found))
-            except FoldlineError as error:
-                if isinstance(error, UnknownFormat) and not found.agent:
-                    self.others += 1
-                else:
-                    self.unreadable.append(UnreadableFile(found.path, error.message))
+        deadline, read = time.monotonic() + seconds, 0
+        for found in output.track(files[:MOST_READ], "Measuring sessions"):
+            if len(self.measured) >= limit or time.monotonic() > deadline:
+                break
+            self._measure_file(found, measure)
+            read += 1
+        self.left += len(files) - read
+
+    def _measure_file(
+        self, found: SessionFile, measure: Callable[[SessionFile], Measurement]
+    ) -> None:
+        if found.size > MAX_SIZE:
+            self.unreadable.append(UnreadableFile(found.path, "too large to measure"))
+            return
+        try:
+            self.measured.append(measure(found))
+        except FoldlineError as error:
+            if isinstance(error, UnknownFormat) and not found.agent:
+                self.others += 1
+            else:
+                self.unreadable.append(UnreadableFile(found.path, error.message))
 
     def omissions(self) -> dict[str, Any]:
         """Return the files that were not measured, with reasons, as JSON values."""
@@ -269,7 +277,10 @@ class MeasuringRun(Generic[Measurement]):
         """Write notes about the files that were not measured, and why."""
         if self.left:
             left = plural(self.left, "file")
-            output.note(f"{left} not measured; --limit and --seconds allow more.")
+            output.note(
+                f"{left} not measured; --limit and --seconds allow more, "
+                f"up to {MOST_READ:,} files in one run."
+            )
         if self.others:
             output.note(f"{plural(self.others, 'other file')} held no conversation.")
         output.note_unreadable([(one.path, one.why) for one in self.unreadable])

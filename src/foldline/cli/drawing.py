@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -21,6 +21,11 @@ class Screen(Console):
         """Whether the encoding of the terminal has block characters."""
         return self.encoding.lower().startswith("utf")
 
+    @property
+    def colours_blocks(self) -> bool:
+        """Whether block characters can differ by their colours."""
+        return self.has_blocks and self.color_system is not None and not self.no_color
+
     def on_broken_pipe(self) -> None:
         """Leave the exit code to `foldline.cli.errors`; rich would exit with 1."""
         raise BrokenPipeError
@@ -36,6 +41,10 @@ LEAST: Final = 8
 class Grid(Table):
     """A table that never cuts a number: it drops its last columns instead."""
 
+    def __init__(self, *headers: Column | str, **settings: Any) -> None:
+        super().__init__(*headers, **settings)
+        self.dropped: tuple[str, ...] = ()
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the table within the available width."""
         self._fit(options.max_width)
@@ -44,7 +53,7 @@ class Grid(Table):
     def _fit(self, width: int) -> None:
         room = width - _least(self.columns)
         while room < 0 and len(self.columns) > 1:
-            self.columns.pop()
+            self.dropped = (str(self.columns.pop().header), *self.dropped)
             room = width - _least(self.columns)
         for column in self.columns:
             if column.no_wrap and not _is_number(column):
@@ -82,6 +91,18 @@ STYLES: Final = {
 }
 """The colour of each kind; `breakdown.KINDS` has the kinds."""
 
+SIGNS: Final = {
+    "system": "@",
+    "snapshot": "%",
+    "user": "+",
+    "assistant": "=",
+    "reasoning": "~",
+    "tool calls": "-",
+    "tool results": "#",
+    "media": "*",
+}
+"""The sign of each kind where there are no colours or no block characters."""
+
 
 def bar(shares: Sequence[Share], whole: int, width: int, *, blocks: bool = True) -> Text:
     """
@@ -91,29 +112,31 @@ def bar(shares: Sequence[Share], whole: int, width: int, *, blocks: bool = True)
         shares: From left to right.
         whole: The tokens that fill the whole width.
         width: In characters.
-        blocks: Whether the terminal has block characters; otherwise ``#`` is used.
+        blocks: Whether to draw coloured blocks; otherwise each kind has its sign in `SIGNS`.
     """
-    full, rest = "█░" if blocks else "#."
     out, done, total = Text(), 0, 0
     for share in shares:
         total += share.tokens
         until = round(width * total / max(1, whole))
-        out.append(full * (until - done), style=STYLES[share.name])
+        out.append(_mark(share.name, "█", blocks) * (until - done), style=STYLES[share.name])
         done = max(done, until)
-    if total and not done:
-        out.append(full, style=STYLES[shares[0].name])  # a share above zero is never drawn empty
+    if total and not done:  # a share above zero is never drawn empty
+        out.append(_mark(shares[0].name, "█", blocks), style=STYLES[shares[0].name])
         done = 1
-    return out.append(rest * max(0, width - done), style="bright_black")
+    return out.append(("░" if blocks else ".") * max(0, width - done), style="bright_black")
+
+
+def _mark(kind: str, block: str, blocks: bool) -> str:
+    return block if blocks else SIGNS[kind]
 
 
 def swatch(kind: str, *, blocks: bool = True) -> Text:
-    """Return the name of a kind after a mark in its colour."""
-    mark = "■" if blocks else "#"
-    return Text(f"{mark} ", style=STYLES[kind]).append(kind, style="default")
+    """Return the name of a kind after its mark in a `bar`."""
+    return Text(f"{_mark(kind, '■', blocks)} ", style=STYLES[kind]).append(kind, style="default")
 
 
 def legend(shares: Sequence[Share], width: int, *, blocks: bool = True) -> Text:
-    """Return the colours of a bar with their names, in lines of at most ``width`` characters."""
+    """Return the marks of a bar with their names, in lines of at most ``width`` characters."""
     out, used = Text(), 0
     for share in shares:
         needed = len(share.name) + 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -14,7 +14,7 @@ from click.types import FuncParamType
 from foldline.cli.output import Output
 from foldline.core.budget import Amount
 from foldline.core.config import POLICY_NAMES
-from foldline.errors import BudgetError
+from foldline.errors import BudgetError, InputError
 from foldline.formats.files import FILE_FORMATS
 from foldline.formats.registry import DIALECTS
 from foldline.sql import is_url
@@ -56,6 +56,16 @@ class PlaceType(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read a path, or return a URL."""
         return value if is_url(value) else super().convert(value, param, ctx)
+
+
+class FileType(click.Path):
+    """A file as a path; the URL of a database is refused instead of taken as a path."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a path."""
+        if is_url(value):
+            self.fail("this command takes a file, not a database.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def _refusal(value: Any, what: str, limits: Any) -> str:
@@ -144,7 +154,8 @@ DEFAULT_BUDGETS: Final = "5%,10%,20%"
 MAX_BUDGETS: Final = 12
 
 
-FILE: Final = click.Path(path_type=Path, dir_okay=False)
+FILE: Final = FileType(path_type=Path, dir_okay=False)
+PLACE: Final = PlaceType(path_type=Path, dir_okay=False)
 FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 FRACTION: Final = NumberType(0, 1)
 FORMAT: Final = click.Choice(tuple(DIALECTS))
@@ -167,6 +178,15 @@ def complete_policy(_: click.Context, __: click.Parameter, incomplete: str) -> l
 
 input_file = click.argument("file", metavar="FILE", type=click.Path(readable=False))
 """Existence is checked when FILE is read, with a better error."""
+
+
+def _refuse_empty(_: click.Context, __: click.Parameter, value: str) -> str:
+    if not value.strip():
+        raise InputError("The query is empty", hint="Give the words to search for.")
+    return value
+
+
+query = click.argument("query", callback=_refuse_empty)
 
 from_format = click.option(
     "--from",
@@ -268,8 +288,7 @@ replay_window = number("--window", WINDOW, None, "Window to replay sessions in (
 def store_file(name: str) -> Callable[[Decorated], Decorated]:
     """Return the option ``--file``: the location of a store, by the name of its content."""
     words = f"File of the {name} (default: {name}.db {DATA_FOLDER}), or a PostgreSQL database."
-    place = PlaceType(path_type=Path, dir_okay=False)
-    return click.option("--file", metavar="PATH|URL", type=place, callback=or_before, help=words)
+    return click.option("--file", metavar="PATH|URL", type=PLACE, callback=or_before, help=words)
 
 
 def output_file(help: str) -> Callable[[Decorated], Decorated]:  # noqa: A002  # as click has it
@@ -278,13 +297,13 @@ def output_file(help: str) -> Callable[[Decorated], Decorated]:  # noqa: A002  #
     return click.option("-o", "--output", "out", metavar="OUT", type=kind, help=help)
 
 
-archive = click.option(
-    "--archive",
-    "archive_path",
-    metavar="PATH",
-    type=FILE,
-    callback=or_before,
-    help=f"Where removed content is stored (default: archive.db {DATA_FOLDER}).",
+_archive = partial(click.option, "--archive", "archive_path", callback=or_before)
+_ARCHIVE_WORDS: Final = f"Where removed content is stored (default: archive.db {DATA_FOLDER}"
+
+archive = _archive(metavar="PATH", type=FILE, help=f"{_ARCHIVE_WORDS}).")
+
+archive_place = _archive(
+    metavar="PATH|URL", type=PLACE, help=f"{_ARCHIVE_WORDS}), or a PostgreSQL database."
 )
 
 notes_folder = click.option(

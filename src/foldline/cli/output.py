@@ -14,10 +14,10 @@ from foldline.evaluation.figures import plural, shorten
 from foldline.frozen import frozen
 
 if TYPE_CHECKING:
-    from rich.table import Column, Table
+    from rich.table import Column
     from rich.text import Text
 
-    from foldline.cli.drawing import Screen
+    from foldline.cli.drawing import Grid, Screen
 
 Item = TypeVar("Item")
 
@@ -94,11 +94,23 @@ class Output:
             return
         grid = table(*columns, rows=rows)
         if grid.row_count:
-            console().print(grid)
+            self.draw(grid)
         if empty and not grid.row_count:
             self.note(empty)
         elif noun:
             self.note(f"{plural(grid.row_count, noun)}.")
+
+    def draw(self, *grids: Grid) -> None:
+        """Write tables to stdout, and a note that lists the columns that did not fit."""
+        screen = console()
+        for number, grid in enumerate(grids):
+            if number:
+                screen.print()
+            screen.print(grid)
+        dropped = dict.fromkeys(name for grid in grids for name in grid.dropped)
+        if dropped:
+            names = ", ".join(dropped)
+            self.note(f"Left out, since the terminal is {screen.width} columns wide: {names}.")
 
     def result(self, schema: str, value: dict[str, Any], *notes: str, text: str = "") -> None:
         """
@@ -193,7 +205,7 @@ def console(*, err: bool = False) -> Screen:
     return Screen(stderr=err, highlight=False, emoji=False, markup=False, soft_wrap=False)
 
 
-def table(*columns: str, rows: Iterable[Sequence[Any]] = ()) -> Table:
+def table(*columns: str, rows: Iterable[Sequence[Any]] = ()) -> Grid:
     """
     Return a table.
 

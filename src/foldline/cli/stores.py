@@ -29,17 +29,22 @@ def notes_folder(given: Path | None) -> Path:
     return given or Path(os.environ.get("FOLDLINE_NOTES") or "notes")
 
 
-def open_archive(given: Path | None) -> Archive:
+def archive_place(given: Path | str | None) -> Path | str:
+    """Return the URL of an archive as given, or its path; see `archive_file`."""
+    return given if isinstance(given, str) else archive_file(given)
+
+
+def open_archive(given: Path | str | None) -> Archive:
     """
-    Open an archive that exists.
+    Open an archive that exists, in a file or a database.
 
     Raises:
         StoreError: There is none.
     """
     from foldline.archive import Archive
 
-    path = archive_file(given)
-    return Archive.open(existing(path, "archive", made_by="compact", option="--archive"))
+    place = archive_place(given)
+    return Archive.open(existing(place, "archive", made_by="compact", option="--archive"))
 
 
 def open_notes(given: Path | None, *, make: bool = False) -> Notes:
@@ -89,11 +94,16 @@ def existing(path: Place, what: str, *, made_by: str, option: str) -> Place:
     return path
 
 
-def make_folder(path: Place) -> Place:
+def make_folder(path: Place, option: str, without: str = "") -> Place:
     """
     Create the folder of a store, for its owner only, and return the path of the store.
 
     The URL of a database is returned as it is.
+
+    Args:
+        path: Location of the store.
+        option: The option that names another one.
+        without: The option of a command that can do without a store.
 
     Raises:
         StoreError: It cannot be created.
@@ -103,8 +113,9 @@ def make_folder(path: Place) -> Place:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
+        alternative = f", or go without: {without}" if without else ""
         raise StoreError(
             f"The folder {path.parent} cannot be made: {error.strerror}.",
-            hint="Name another archive with --archive, or go without one: --no-archive.",
+            hint=f"Name another file with {option}{alternative}.",
         ) from error
     return path

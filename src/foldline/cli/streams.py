@@ -45,14 +45,14 @@ def prepare() -> None:
     codecs.register_error(_ERRORS, _replace_plainly)
     if sys.stdin is None:
         sys.stdin = io.TextIOWrapper(io.BytesIO(), "utf-8")
-    if sys.stdout is None:
-        sys.stdout = io.TextIOWrapper(_Closed(), "utf-8", write_through=True)
     if sys.stderr is None:
         sys.stderr = io.TextIOWrapper(_Forgiving(None), "utf-8", write_through=True)
     elif isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr = _make_forgiving(sys.stderr)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors=_ERRORS)
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(_Closed(), "utf-8", write_through=True)
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout = _name_errors(sys.stdout)
 
 
 def read_stdin(most: int, field: str = "") -> bytes:
@@ -72,6 +72,25 @@ def read_stdin(most: int, field: str = "") -> bytes:
     return data
 
 
+def decode_input(data: bytes, name: str) -> str:
+    """
+    Decode a text in any encoding.
+
+    Args:
+        data: The bytes.
+        name: The name of the input in errors.
+
+    Raises:
+        InputError: They are not text.
+    """
+    from foldline.memory.text_extraction import decode_text
+
+    try:
+        return decode_text(data, name).text
+    except InputError as error:
+        raise InputError(f"{name} is not text", hint="Give a text, in UTF-8.") from error
+
+
 LARGEST_TEXT: Final = 1 << 20
 """Maximum bytes read from stdin for one note or memory."""
 
@@ -81,16 +100,21 @@ def text_argument(given: str, field: str) -> str:
     Return a text from the command line, or all of stdin for ``-``.
 
     Raises:
-        InputError: There is more than `LARGEST_TEXT`.
+        InputError: There is more than `LARGEST_TEXT`, or it is not text.
     """
     if given != "-":
         return given
-    return read_stdin(LARGEST_TEXT, field).decode("utf-8", "replace").removesuffix("\n")
+    return decode_input(read_stdin(LARGEST_TEXT, field), "stdin").removesuffix("\n")
 
 
 def _make_forgiving(stream: io.TextIOWrapper) -> TextIO:
     buffer = io.BufferedWriter(_Forgiving(stream.fileno()))
     return io.TextIOWrapper(buffer, stream.encoding, _ERRORS, line_buffering=True)
+
+
+def _name_errors(stream: io.TextIOWrapper) -> TextIO:
+    buffer = io.BufferedWriter(_NamedOutput(stream.fileno(), "wb", closefd=False))
+    return io.TextIOWrapper(buffer, stream.encoding, _ERRORS, line_buffering=stream.line_buffering)
 
 
 def _replace_plainly(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -131,6 +155,22 @@ class _Forgiving(io.RawIOBase):
         except OSError:
             self._file = None
         return len(view)
+
+
+class _NamedOutput(io.FileIO):
+    """The descriptor of stdout; the first failed write names it, later writes are dropped."""
+
+    _failed = False
+
+    def write(self, data: ReadableBuffer) -> int:
+        if self._failed:
+            return memoryview(data).nbytes
+        try:
+            return super().write(data)
+        except OSError as error:
+            self._failed = True
+            error.filename = "stdout"
+            raise
 
 
 class _Closed(io.RawIOBase):

@@ -198,7 +198,7 @@ def parquet_bytes(
     Raises:
         MissingExtra: pyarrow is not installed.
     """
-    arrow, parquet = _arrow()
+    arrow, parquet = import_arrow()
     types = {"text": arrow.string(), "int": arrow.int64(), "float": arrow.float64()}
     schema = arrow.schema([(name, types[kind]) for name, kind in columns.items()])
     out, left = BytesIO(), iter(rows)
@@ -220,7 +220,7 @@ def read_footer(file: Any) -> dict[str, Any] | None:
     Args:
         file: A path, or an open file.
     """
-    arrow, parquet = _arrow()
+    arrow, parquet = import_arrow()
     try:
         found = (parquet.read_metadata(file).metadata or {}).get(_KEY)
         value = json.loads(found) if found else None
@@ -241,7 +241,7 @@ def read_rows(file: Any, column: str, values: Sequence[str]) -> Iterator[dict[st
     Raises:
         StoreError: The file is damaged.
     """
-    arrow, parquet = _arrow()
+    arrow, parquet = import_arrow()
     try:
         found = parquet.read_table(file, filters=[(column, "in", list(values))], use_threads=False)
     except (OSError, ValueError, arrow.ArrowException) as error:
@@ -257,7 +257,13 @@ def _value(value: Any) -> Any:
     return value
 
 
-def _arrow() -> tuple[Any, Any]:
+def import_arrow() -> tuple[Any, Any]:
+    """
+    Import pyarrow, and its module for Parquet files.
+
+    Raises:
+        MissingExtra: It is not installed.
+    """
     try:
         import pyarrow  # type: ignore[import-untyped]
         import pyarrow.parquet  # type: ignore[import-untyped]

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import foldline
 from foldline.corpus.filesystem import list_files
 from foldline.corpus.operation import Operation
-from foldline.corpus.output import Footer, OutputFolder, settings
+from foldline.corpus.output import Footer, OutputFolder, import_arrow, settings
 from foldline.corpus.planning import WorkTask, divide, plan
 from foldline.corpus.pools import (
     DaskPool,
@@ -94,6 +94,7 @@ def run(
         MissingExtra: The extra ``cluster`` is not installed.
         StoreError: The output cannot be written or holds another run, or the scheduler is lost.
     """
+    import_arrow()  # a worker without it would fail only after the work
     place = OutputFolder(out)
     files = list_files(patterns, place.folder)
     if not files:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,13 @@ def test_a_separate_process_ends_with_its_workers(corpus: Path, tmp_path: Path) 
     child = start("corpus", "scan", str(corpus), "-o", str(tmp_path / "out"), "--workers", "2")
     _, errors = child.communicate(timeout=60)  # ends when the last worker has closed its pipes
     assert child.returncode == 0, errors
+
+
+def test_a_missing_package_is_reported_with_its_install_command(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    done = foldline("corpus", "scan", corpus, "-o", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "pip install 'foldline[cluster]'" in done.stderr
+    assert not (tmp_path / "out").exists()

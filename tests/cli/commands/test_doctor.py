@@ -80,3 +80,7 @@ def test_an_incompatible_framework_is_a_problem_and_a_missing_one_a_note(
     assert found["for langchain"]["health"] == "problem"
     assert found["for pydantic-ai"]["health"] == "note"
     assert "pip install 'foldline[pydantic-ai]'" in found["for pydantic-ai"]["words"]
+
+
+def test_the_first_line_is_a_check() -> None:
+    assert "foldline" in foldline("doctor").stdout.splitlines()[0]

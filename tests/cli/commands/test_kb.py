@@ -80,6 +80,23 @@ def test_a_folder_that_changed_is_added_as_it_is_now(docs: Path) -> None:
     assert result_of("add", docs, "--only", "*.txt")["documents"] == []
 
 
+def test_an_unreadable_file_does_not_prevent_the_others(docs: Path, tmp_path: Path) -> None:
+    wide = tmp_path / "utf16.json"
+    wide.write_text('{"retries": "three times"}', encoding="utf-16")
+    paths = (docs / "guide.md", docs / "data.bin", tmp_path / "missing.md", wide)
+    done = foldline("kb", "add", *paths)
+    assert done.exit_code == 3
+    assert f"skipped {docs / 'data.bin'}: is not text." in done.stderr
+    assert "missing.md cannot be read" in done.stderr
+    assert "Documents: 2 added." in done.stderr
+    assert "2 of 4 paths could not be read." in done.stderr
+    again = foldline("kb", "add", *paths, "--json")
+    assert again.exit_code == 3
+    told = json.loads(again.stdout)
+    assert [one["outcome"] for one in told["documents"]] == ["unchanged", "unchanged"]
+    assert len(told["skipped"]) == 2
+
+
 def test_stdin_has_a_name() -> None:
     assert foldline("kb", "add", "-", stdin=b"words").exit_code == 2
     result_of("add", "-", "--name", "notes.md", stdin=GUIDE.encode())
@@ -101,7 +118,9 @@ def test_evidence_is_written_for_a_prompt(docs: Path) -> None:
     done = foldline("kb", "search", "retries", "--budget", 200)
     assert done.stdout.startswith('<passage n="1" source="')
     assert result_of("search", "retries", "--budget", 200)["text"] + "\n" == done.stdout
-    assert foldline("kb", "search", "retries", "--budget", 1).stdout == ""
+    tiny = foldline("kb", "search", "retries", "--budget", 1)
+    assert (tiny.exit_code, tiny.stdout) == (0, "")
+    assert tiny.stderr == "1 passage found, but none fits into 1 token; raise --budget.\n"
 
 
 def test_documents_are_listed_and_removed(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,6 +152,7 @@ def test_namespaces_and_files_are_apart(docs: Path, tmp_path: Path) -> None:
         (("add", "/nowhere/at/all"), 3),
         (("add", "/dev/null"), 3),
         (("search", "x", "--limit", "0"), 2),
+        (("search", ""), 3),
         (("search", "x", "--min-strength", "2"), 2),
         (("--namespace", " ", "add", "/dev/null"), 3),
     ],

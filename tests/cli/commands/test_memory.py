@@ -61,6 +61,9 @@ def test_a_forgotten_memory_is_restored() -> None:
     done = result_of("forget", "--below", "0.1")
     assert len(done["ids"]) == 1
     assert result_of("undo", done["batch"])["ids"] == done["ids"]
+    again = foldline("memory", "undo", done["batch"])
+    assert (again.exit_code, again.stdout) == (3, "")
+    assert f"No forgotten memory has the number {done['batch']}." in again.stderr
     assert "brings them back" in foldline("memory", "forget", "--by", "time").stderr
     assert "1 memory" in foldline("memory", "consolidate").stderr
     assert "2 memories" in foldline("memory", "stats").stdout
@@ -96,6 +99,8 @@ def test_users_and_files_are_kept_apart(tmp_path: Path) -> None:
         (("add", "x", "--importance", "nan"), 2, "from 0 to 1"),
         (("clear",), 2, "--yes"),
         (("search",), 2, "QUERY"),
+        (("search", " "), 3, "The query is empty."),
+        (("list", "--since", "foo"), 2, "'foo' is not a date: write 2026-01-31"),
     ],
 )
 def test_errors_have_their_exit_codes(words: tuple, code: int, words_told: str) -> None:

@@ -190,3 +190,17 @@ def test_the_folder_is_named_before_or_after_the_subcommand(tmp_path: Path) -> N
     second = foldline("note", "--notes", one, "new", "Second", "-c", "x", "--notes", other)
     assert second.exit_code == 0
     assert "Second" in foldline("note", "ls", "--notes", other).stdout
+
+
+def test_a_note_is_unchanged_if_its_editor_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOLDLINE_NOTES", str(tmp_path / "notes"))
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "false")
+    name = foldline("note", "new", "A title", "-c", "words").stdout.strip()
+    done = foldline("note", "edit", name)
+    assert done.exit_code == 1
+    assert "The note is unchanged, because the editor failed: false: Editing failed" in done.stderr
+    assert "Check the variables VISUAL and EDITOR." in done.stderr
+    assert foldline("note", "show", name).stdout == "words\n"

@@ -88,7 +88,9 @@ def test_sessions_are_listed(handle: str, session: Path) -> None:
     assert told["sessions"][0]["name"] == session.name
     assert told["sessions"][0]["messages"] == len(conversation())
     assert foldline("recall", handle, "--session", session.name).exit_code == 0
-    assert foldline("recall", handle, "--session", "another").exit_code == 3
+    missing = foldline("recall", handle, "--session", "another")
+    assert missing.exit_code == 3
+    assert "There is no session 'another'." in missing.stderr
 
 
 def test_a_missing_archive_is_reported_and_not_created(tmp_path: Path) -> None:

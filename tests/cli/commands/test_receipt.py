@@ -75,7 +75,7 @@ def test_the_receipt_is_a_panel_with_bars_rungs_and_a_handle(
     lines = shown.splitlines()
     assert lines[0].startswith("╭─ session.json")
     assert {len(line) for line in lines if line} == {100}
-    told = ("before █", "after  █", "summarize", "folded into a snapshot", "kept", "out.json")
+    told = ("before =-", "after  ", "summarize", "folded into a snapshot", "kept", "out.json")
     assert [words for words in told if words not in shown] == []
     handle = shown.split("foldline recall ")[1].split()[0]
     assert foldline("recall", handle).exit_code == 0
@@ -83,7 +83,9 @@ def test_the_receipt_is_a_panel_with_bars_rungs_and_a_handle(
 
 def test_colours_follow_the_terminal_and_no_color(session: Path) -> None:
     words = ("compact", session, "--budget", "1500", "--no-archive")
-    assert "\x1b[3" in on_a_terminal(*words)
+    coloured = on_a_terminal(*words)
+    assert "\x1b[3" in coloured
+    assert "█" in coloured
     assert "\x1b[3" not in on_a_terminal(*words, NO_COLOR="1")
     assert on_a_terminal(*words, "-q") == ""
 
@@ -104,7 +106,7 @@ def test_a_narrow_terminal_is_not_overrun(session: Path) -> None:
 def test_a_terminal_without_blocks_gets_plain_signs(session: Path) -> None:
     words = ("compact", session, "--budget", "1500", "--no-archive")
     shown = plain(on_a_terminal(*words, NO_COLOR="1", PYTHONIOENCODING="ascii"))
-    assert "before ###" in shown
+    assert "before =--###" in shown
     assert shown.isascii()
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.cli.sample import conversation, foldline, write_conversation
 
 from foldline import count
+from foldline.cli import agent_sessions
 from foldline.cli.agent_sessions import SessionFile
 from foldline.cli.commands.scan import measure_session
 from foldline.core.budget import Amount
@@ -112,6 +113,36 @@ def test_a_folder_is_searched_with_everything_below(tmp_path: Path) -> None:
     told = scanned(tmp_path / "logs")
     assert [s["messages"] for s in told["sessions"]] == [len(conversation())]
     assert told["others"] == 1
+
+
+@pytest.fixture
+def crowded(tmp_path: Path) -> Path:
+    """An older session among newer files that hold no conversation."""
+    folder = tmp_path / "crowded"
+    folder.mkdir()
+    session = write_conversation(folder / "session.json")
+    os.utime(session, (1_700_000_000, 1_700_000_000))
+    for number in range(25):
+        (folder / f"z{number}.json").write_text('{"a": 1}')
+    return folder
+
+
+def test_files_that_are_no_sessions_do_not_count_towards_the_limit(crowded: Path) -> None:
+    told = scanned(crowded, "--limit", 1)
+    assert [Path(str(s["path"])).name for s in told["sessions"]] == ["session.json"]
+    assert (told["others"], told["not_measured"]) == (25, 0)
+
+
+def test_no_session_is_claimed_to_be_missing_while_files_are_unread(
+    crowded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_sessions, "MOST_READ", 10)
+    done = foldline("scan", crowded)
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "No agent session was found in the first 10 files; the others were not" in done.stderr
+    assert "16 files not measured; " in done.stderr
+    assert "up to 10 files in one run" in done.stderr
+    assert "16 files not measured" in foldline("bench", crowded).stderr
 
 
 def test_loops_and_unreadable_entries_are_reported_without_ending_the_walk(tmp_path: Path) -> None:

@@ -110,3 +110,43 @@ def test_no_archive_creates_none() -> None:
         assert done.exit_code == 5
         assert "no archive" in done.stderr
     assert not os.path.lexists(data_folder() / "archive.db")
+
+
+def test_sessions_in_a_database_are_listed_exported_and_deleted(
+    kept: Path, postgres_url: str
+) -> None:
+    assert foldline("archive", "copy", kept, postgres_url).exit_code == 0
+    told = json.loads(foldline("sessions", "list", "--archive", postgres_url, "--json").stdout)
+    assert {one["name"] for one in told["sessions"]} == {"short.json", "long.json"}
+    whole = foldline("sessions", "export", "long.json", "--archive", postgres_url)
+    assert [json.loads(line) for line in whole.stdout.splitlines()] == conversation()
+    (receipt,) = json.loads(
+        foldline("sessions", "--archive", postgres_url, "show", "long.json", "--json").stdout
+    )["receipts"]
+    handle = next(iter(receipt["recall"]))
+    assert foldline("recall", handle, "--archive", postgres_url).exit_code == 0
+    assert foldline("sessions", "delete", "long.json", "--archive", postgres_url).exit_code == 0
+
+
+def test_a_database_that_cannot_be_reached_is_reported() -> None:
+    pytest.importorskip("psycopg")
+    done = foldline("sessions", "--archive", "postgresql://u@127.0.0.1:9/db")
+    assert done.exit_code == 5
+    assert "PostgreSQL at 127.0.0.1/db cannot be reached" in done.stderr
+
+
+def test_the_url_of_a_database_is_never_taken_as_a_path(session: Path) -> None:
+    words = ("compact", session, "--budget", "20%", "--archive", "postgresql://u@127.0.0.1:9/db")
+    done = foldline(*words)
+    assert done.exit_code == 2
+    assert "this command takes a file, not a database" in done.stderr
+
+
+def test_columns_that_do_not_fit_are_listed(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = foldline("sessions")
+    assert "changed" not in shown.stdout
+    told = "Left out, since the terminal is 40 columns wide: compactions, size, changed."
+    assert told in shown.stderr
+    monkeypatch.setenv("COLUMNS", "100")
+    assert "Left out" not in foldline("sessions").stderr

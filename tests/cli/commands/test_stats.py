@@ -83,3 +83,23 @@ def test_a_user_sets_how_much_is_read(session: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("FOLDLINE_MAX_BYTES", "101")
     assert "larger than 101 bytes" in foldline("compact", session, "--budget", "2k").stderr
     assert foldline("stats", session, "--max-bytes", 10**6).exit_code == 0
+
+
+def test_a_bar_without_colours_and_its_legend_have_a_sign_per_kind(session: Path) -> None:
+    shown = foldline("stats", session).stdout
+    bar = shown.splitlines()[2]
+    for sign, kind in (("=", "assistant"), ("-", "tool calls"), ("#", "tool results")):
+        assert f"{sign} {kind}" in shown
+        assert sign in bar
+    assert "█" not in bar
+
+
+def test_columns_that_do_not_fit_are_listed(
+    session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    told = foldline("stats", session).stderr
+    assert "Left out, since the terminal is 40 columns wide: " in told
+    assert "in calls, in results" in told
+    monkeypatch.setenv("COLUMNS", "200")
+    assert "Left out" not in foldline("stats", session).stderr

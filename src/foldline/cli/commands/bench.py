@@ -42,7 +42,7 @@ Nothing is changed or sent.
 @click.argument("places", metavar="[FILE|DIR]...", nargs=-1, type=click.Path(path_type=Path))
 @options.budgets
 @options.policies
-@options.number("--limit", IntegerType(1, 100_000), 20, "Maximum number of files to measure.")
+@options.number("--limit", IntegerType(1, 100_000), 20, "Maximum number of sessions to measure.")
 @options.number("--seconds", IntegerType(1, 86_400), 300, "Time limit in seconds.")
 @options.priced_model
 @options.replay_window
@@ -82,7 +82,7 @@ def command(
     files = sorted(run.find(places), key=lambda file: -file.changed)
     run.measure(files, lambda file: measure_file(file.path, plan, replays), output, **limits)
     if not any(one.observations for one in run.measured):
-        raise InputError(_explain_nothing(places, run), hint="Name longer sessions, or a folder.")
+        raise InputError(_explain_nothing(places, run), hint=_advise(run))
     run.note(output)
     small = sum(not one.observations for one in run.measured)
     if small:
@@ -146,4 +146,11 @@ def _explain_nothing(places: Sequence[Path], run: MeasuringRun[RecordingResult])
         (only,) = run.unreadable
         return f"No session could be measured: {only.path}: {only.why}"
     what = "is long enough to be measured" if run.measured else "was found"
-    return f"No session {what} in {where}"
+    unread = f"; {plural(run.left, 'file')} not measured" if run.left else ""
+    return f"No session {what} in {where}{unread}"
+
+
+def _advise(run: MeasuringRun[RecordingResult]) -> str:
+    if run.left:
+        return "Name a smaller folder, or raise --seconds."
+    return "Name longer sessions, or a folder."

@@ -15,7 +15,7 @@ from foldline.cli import options
 from foldline.cli.errors import NamingGroup
 from foldline.cli.options import IntegerType, PlaceType
 from foldline.cli.output import Output, one_line
-from foldline.cli.streams import read_stdin
+from foldline.cli.streams import decode_input, read_stdin
 from foldline.context.builder import Context, ContextBuilder
 from foldline.context.comparison import Case
 from foldline.context.comparison import compare as compared
@@ -113,10 +113,11 @@ def read_text(file: str) -> str:
     Read a text from a file or from stdin.
 
     Raises:
-        InputError: It cannot be read, or is too large.
+        InputError: It cannot be read, is too large, or is not text.
     """
-    data = read_stdin(MOST_BYTES) if file == "-" else read_bytes(Path(file), MOST_BYTES)
-    return data.decode("utf-8-sig", "replace")
+    if file == "-":
+        return decode_input(read_stdin(MOST_BYTES), "stdin")
+    return decode_input(read_bytes(Path(file), MOST_BYTES), file)
 
 
 def build_config(settings: dict[str, str], **fixed: Any) -> ContextConfig:

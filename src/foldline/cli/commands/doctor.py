@@ -206,6 +206,7 @@ def _show(checks: list[Check]) -> None:
     screen = console()
     signs = {"ok": ("✓", "+", "green"), "note": ("·", "-", "yellow"), "problem": ("✗", "!", "red")}
     grid = table("", "", "*")
+    grid.show_header = False
     grid.columns[2].overflow = "fold"
     for check in checks:
         fine, coarse, colour = signs[check.health]

@@ -10,13 +10,14 @@ from typing import Any
 import click
 
 from foldline.cli import options
-from foldline.cli.errors import NamingGroup
+from foldline.cli.errors import Exit, NamingGroup
 from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, console, one_line, shorten_path, write_json, write_text
 from foldline.cli.stores import existing, make_folder
 from foldline.cli.streams import read_stdin
-from foldline.errors import InputError
+from foldline.errors import InputError, MissingExtra
 from foldline.evaluation.figures import local_time, moment, plural, size
+from foldline.memory.documents import ReadLimits, Skipped, read_document
 from foldline.memory.knowledge import AddedDocument, IngestReport, Knowledge
 from foldline.memory.knowledge.document_tables import Outcome
 from foldline.memory.knowledge.knowledge_base import THRESHOLD
@@ -80,28 +81,42 @@ def add(
     name: str,
     only: str,
     output: Output,
-) -> None:
+) -> int:
     """
     Add files, or all text files of folders; "-" is stdin, which needs --name.
 
     Changed files are replaced, unchanged ones skipped, and files deleted from a folder removed.
+    Unreadable files are skipped; if PATH is one, the exit code is 3.
     """
     if name and len(paths) > 1:
         options.refuse("--name is for one file.")
-    with Knowledge.open(make_folder(_place(file)), namespace=namespace) as knowledge:
-        reports = [_add_path(knowledge, path, name, only, output) for path in paths]
+    if "-" in paths and not name:
+        options.refuse("stdin needs a --name.")
+    reports, unread = list[IngestReport](), list[Skipped]()
+    with Knowledge.open(make_folder(_place(file), "--file"), namespace=namespace) as knowledge:
+        for path in paths:
+            try:
+                reports.append(_add_path(knowledge, path, name, only, output))
+            except (InputError, MissingExtra) as error:
+                if len(paths) == 1:
+                    raise
+                why = str(error).removeprefix(Path(path).name).strip()
+                unread.append(Skipped(Path(path), why))
     report = IngestReport(
         tuple(one for r in reports for one in r.documents),
-        tuple(one for r in reports for one in r.skipped),
+        (*unread, *(one for r in reports for one in r.skipped)),
         tuple(one for r in reports for one in r.removed),
     )
     if output.json:
         write_json("kb.add/1", _as_json(report))
-        return
+        return Exit.INPUT if unread else Exit.DONE
     for one in report.documents:
         output.warn(f"{one.document}: {warning}" for warning in one.warnings)
     output.note_unreadable([(one.path, one.why) for one in report.skipped])
     output.note(_summary(report))
+    if unread:
+        raise InputError(f"{len(unread)} of {len(paths)} paths could not be read")
+    return Exit.DONE
 
 
 def _add_path(
@@ -114,10 +129,6 @@ def _add_path(
 
 
 def _add_stdin(knowledge: Knowledge, name: str) -> AddedDocument:
-    from foldline.memory.documents import ReadLimits, read_document
-
-    if not name:
-        options.refuse("stdin needs a --name.")
     limits = ReadLimits()
     return knowledge.add_reading(name, read_document(read_stdin(limits.bytes), name, limits))
 
@@ -141,7 +152,7 @@ def _as_json(report: IngestReport) -> dict[str, Any]:
 
 
 @command.command("search", short_help="Search the documents.")
-@click.argument("query")
+@options.query
 @options.number("--limit", IntegerType(1, 200), 5)
 @options.fraction("--min-strength", THRESHOLD, "Minimum strength of a passage to be evidence.")
 @options.number("--budget", IntegerType(1), None, "Write evidence for a prompt, at most N tokens.")
@@ -172,7 +183,12 @@ def search(
     for number, passage in enumerate(found if budget is None else (), 1):
         line = f"[{number}] {passage.source}  ({passage.strength:.0%})"
         write_text(f"{one_line(line, 400)}\n{passage.text.strip(chr(10))}\n")
-    output.note(found.message)
+    if found.evidence and budget is not None and not text:
+        unfit = plural(len(found), "passage")
+        room = plural(budget, "token")
+        output.note(f"{unfit} found, but none fits into {room}; raise --budget.")
+    else:
+        output.note(found.message)
 
 
 @command.command("ls", short_help="List the documents.")

@@ -13,7 +13,7 @@ import click
 from foldline.cli import options
 from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, one_line, write_json, write_text
-from foldline.errors import FoldlineError, InputError
+from foldline.errors import FoldlineError, InputError, StoreError
 
 if TYPE_CHECKING:
     from foldline.agents import Event
@@ -87,7 +87,12 @@ def command(path: Path, question: str | None, output: Output, **rest: Any) -> No
 
 
 def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
-    """Open the maintainer; on a terminal, approvals are requested there."""
+    """
+    Open the maintainer; on a terminal, approvals are requested there.
+
+    Raises:
+        StoreError: Its folder cannot be created.
+    """
     from foldline.agents import AgentLimits
     from foldline.agents.maintainer import CodebaseMaintainer
     from foldline.agents.maintainer.folder import MaintainerFolder
@@ -95,7 +100,10 @@ def _open(path: Path, given: dict[str, Any]) -> CodebaseMaintainer:
 
     codebase = path.resolve()
     project = given["project"] or codebase.name or "project"
-    place = MaintainerFolder.of(project, codebase, given["home"], given["notes"])
+    try:
+        place = MaintainerFolder.of(project, codebase, given["home"], given["notes"])
+    except StoreError as error:
+        raise StoreError(error.message, hint="Name another folder with --home.") from error
     asks = Approvals(TerminalPrompt(), audit=place.approvals) if sys.stdin.isatty() else None
     return CodebaseMaintainer(
         project,

@@ -43,6 +43,21 @@ _on_memory = options.on_store(_target_options, ("file", "user"), _open)
 """Pass a command the open memory, and its output."""
 
 
+class DateType(click.DateTime):
+    """A date, with or without a time; its error gives examples."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a date, or fail with examples."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            words = "write 2026-01-31 or 2026-01-31T18:30:00"
+            self.fail(f"{str(value)[:40]!r} is not a date: {words}.", param, ctx)
+
+
+DATE: Final = DateType()
+
+
 def seconds(when: datetime | None) -> float | None:
     """Return a time as seconds since 1970; a date without a zone is in UTC."""
     return None if when is None else when.replace(tzinfo=UTC).timestamp()
@@ -61,15 +76,15 @@ _kinds_option = click.option(
 _filter_options = options.together(
     _kinds_option,
     options.fraction("--min-importance", 0.0, "Only memories at least this important, 0 to 1."),
-    click.option("--since", metavar="DATE", type=click.DateTime(), help="Only since this date."),
-    click.option("--until", metavar="DATE", type=click.DateTime(), help="Only until this date."),
+    click.option("--since", metavar="DATE", type=DATE, help="Only since this date."),
+    click.option("--until", metavar="DATE", type=DATE, help="Only until this date."),
     click.option("--session", metavar="NAME", help="Only of this conversation."),
 )
 """The options that filter memories."""
 
 
 @click.command("search", short_help="Find memories relevant to a question.")
-@click.argument("query")
+@options.query
 @options.number("--limit", IntegerType(1, 1000), 10)
 @options.fraction("--min-strength", 0.0, "Only evidence at least this strong, 0 to 1.")
 @_filter_options
@@ -151,7 +166,7 @@ DAY: Final = 86_400.0
 @click.argument("content", metavar="TEXT|-")
 @options.choice("--kind", KINDS, "episodic")
 @options.fraction("--importance", 0.5)
-@click.option("--happened", metavar="DATE", type=click.DateTime(), help="Time (default: now).")
+@click.option("--happened", metavar="DATE", type=DATE, help="Time (default: now).")
 @click.option("--session", metavar="NAME", default="", help="Conversation that it comes from.")
 @click.option("--author", metavar="NAME", default="", help="Author of the text.")
 @click.option("--source", metavar="TEXT", default="", help="Where it comes from.")
@@ -166,7 +181,7 @@ def add(
     **rest: Any,
 ) -> None:
     """Remember TEXT, or stdin; a repeated text refreshes the existing memory."""
-    with Memory.open(make_folder(_place(file)), user=user) as memory:
+    with Memory.open(make_folder(_place(file), "--file"), user=user) as memory:
         done = memory.add(text_argument(content, "content"), happened=seconds(happened), **rest)
     item, number = (done.item.to_dict(), done.item.id) if done.item else (None, "")
     note = "Known already; refreshed." if done.status == "known" else "Added."
@@ -205,6 +220,9 @@ def forget(
 def undo(memory: Memory, /, batch: int, output: Output) -> None:
     """Restore memories forgotten together, by the number that 'forget' or 'rm' printed."""
     ids = memory.undo(batch)
+    if not ids:
+        hint = "'forget' and 'rm' print the number; each can be undone once."
+        raise InputError(f"No forgotten memory has the number {batch}", hint=hint)
     output.result("memory.undo/1", {"ids": list(ids)}, f"Brought back {memories(len(ids))}.")
 
 

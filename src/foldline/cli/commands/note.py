@@ -16,7 +16,7 @@ from foldline.cli.options import IntegerType
 from foldline.cli.output import Output, one_line, write_json, write_text
 from foldline.cli.stores import open_notes
 from foldline.cli.streams import text_argument
-from foldline.errors import InputError
+from foldline.errors import FoldlineError, InputError
 from foldline.evaluation.figures import local_time, plural
 from foldline.frozen import replace
 from foldline.notes import (
@@ -238,8 +238,17 @@ def rm(notes: Notes, /, note_ids: tuple[str, ...], undo: bool, output: Output) -
 
 
 def _edit_content(content: str) -> dict[str, Any]:
-    """Open the content in the editor; return the change, or nothing if it was not saved."""
-    saved = click.edit(f"{content}\n", extension=".md")
+    """
+    Open the content in the editor; return the change, or nothing if it was not saved.
+
+    Raises:
+        FoldlineError: The editor failed.
+    """
+    try:
+        saved = click.edit(f"{content}\n", extension=".md")
+    except click.ClickException as error:
+        why = f"The note is unchanged, because the editor failed: {error.message.rstrip('.')}."
+        raise FoldlineError(why, hint="Check the variables VISUAL and EDITOR.") from error
     return {} if saved is None else {"content": saved.removesuffix("\n")}
 
 

@@ -36,12 +36,12 @@ Examples:
 @click.option("--raw", is_flag=True, help="The original wire message, as JSON.")
 @options.number("--max-tokens", IntegerType(1), None, "Maximum tokens to show.")
 @options.number("--start", IntegerType(0), 0, "Continue from this match or character.")
-@options.archive
+@options.archive_place
 @options.output
 def command(
     handle: str | None,
     listed: bool,
-    archive_path: Path | None,
+    archive_path: Path | str | None,
     raw: bool,
     output: Output,
     **access: Any,

@@ -83,7 +83,7 @@ def keep_in_archive(done: CompactionResult, path: Path | None) -> CompactionResu
     """
     if path is None or done.receipt.status != "compacted":
         return done
-    make_folder(path)
+    make_folder(path, "--archive", "--no-archive")
     with Archive.open(path) as archive:
         session = archive.save(_title(done.opened), done.result.transcript, done.receipt)
     return replace(done, archive=path, session=session)
@@ -154,11 +154,11 @@ def _bars(done: CompactionResult, screen: Screen, width: int) -> RenderableType:
         ("after", after, f" {left:>9,}{f' {share(left, whole)}':>6}"),
     ):
         line = Text(f"{name:7}", style="bold")
-        line.append(bar(parts, whole, room, blocks=screen.has_blocks))
+        line.append(bar(parts, whole, room, blocks=screen.colours_blocks))
         lines.append(line.append(numbers))
     seen = {share.name: share for share in (*before, *after)}
     key = Table.grid()
-    key.add_row(" " * 7, legend([*seen.values()], width - 7, blocks=screen.has_blocks))
+    key.add_row(" " * 7, legend([*seen.values()], width - 7, blocks=screen.colours_blocks))
     return Group(*lines, key)
 
 

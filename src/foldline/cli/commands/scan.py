@@ -155,7 +155,8 @@ def command(
         write_json("scan/1", value | run.omissions())
         return
     if run.measured:
-        _show(run.measured, goal.text if window is None else f"a window of {goal.text}")
+        goal_text = goal.text if window is None else f"a window of {goal.text}"
+        _show(run.measured, goal_text, output)
     else:
         output.note(_explain_nothing(run, folder))
     run.note(output)
@@ -176,7 +177,7 @@ def _row(session: MeasuredSession) -> dict[str, Any]:
     }
 
 
-def _show(sessions: list[MeasuredSession], goal: str) -> None:
+def _show(sessions: list[MeasuredSession], goal: str, output: Output) -> None:
     screen = console()
     wide = screen.width >= 100
     sizes = (">size", ">messages") if wide else ()
@@ -190,7 +191,7 @@ def _show(sessions: list[MeasuredSession], goal: str) -> None:
         figures = (one.tokens, one.after, _saving(one))
         rows.append((one_line(one.agent, 16), place, *date, *size_cells, *figures))
     columns = ("agent", "*session", *dated, *sizes, ">tokens", ">after", ">saved")
-    screen.print(table(*columns, rows=rows))
+    output.draw(table(*columns, rows=rows))
     before = sum(session.tokens for session in sessions)
     after = sum(session.after for session in sessions)
     screen.print(
@@ -206,6 +207,9 @@ def _saving(session: MeasuredSession) -> str:
 
 
 def _explain_nothing(run: MeasuringRun[MeasuredSession], folder: Path | None) -> str:
+    if run.left:
+        read = plural(run.others, "file")
+        return f"No agent session was found in the first {read}; the others were not read."
     if folder is not None:
         return f"No agent session was found in {folder}."
     searched = ", ".join(str(home.folder) for home in homes())

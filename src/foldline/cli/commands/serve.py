@@ -138,7 +138,7 @@ def _store(
     from foldline.stores.wrapped import RedactingStore
 
     path = stores.archive_file(db)
-    stores.make_folder(path)
+    stores.make_folder(path, "--db", "--no-archive")
     # The client has the whole history, and sends it again after a power cut.
     store = SqliteStore(path, durability="process")
     return RedactingStore(store, redact_json) if redact else store

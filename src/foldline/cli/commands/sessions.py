@@ -12,7 +12,7 @@ import click
 from foldline.archive import Archive
 from foldline.cli import options, stores
 from foldline.cli.options import PERIOD, SIZE
-from foldline.cli.output import Output, console, one_line, table, write_json, write_text
+from foldline.cli.output import Output, one_line, table, write_json, write_text
 from foldline.cli.writing import check_output, write_whole
 from foldline.engine.receipt import Receipt
 from foldline.errors import InputError
@@ -53,16 +53,14 @@ def show_session(info: SessionInfo, receipts: Sequence[Receipt], output: Output)
         ("changed", local_time(info.updated)),
         ("messages", f"{info.messages:,}, {size(info.size)}"),
     )
-    console().print(table("session", "*" + one_line(info.head.name), rows=rows))
     done = [receipt for receipt in receipts if receipt.status == "compacted"]
-    if done:
-        console().print()
-        console().print(_receipts(done))
+    facts = table("session", "*" + one_line(info.head.name), rows=rows)
+    output.draw(facts, *([_receipts(done)] if done else ()))
     saved = sum(receipt.tokens_before - receipt.tokens_after for receipt in done)
     output.note(f"{plural(len(done), 'compaction')}, {saved:,} tokens removed from the view.")
 
 
-def _receipts(receipts: Sequence[Receipt]) -> Table:
+def _receipts(receipts: Sequence[Receipt]) -> Grid:
     rows = []
     for number, one in enumerate(receipts, 1):
         messages = f"{one.messages_before:,} → {one.messages_after:,}"
@@ -86,7 +84,7 @@ def _row(info: SessionInfo) -> dict[str, Any]:
 
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from foldline.cli.drawing import Grid
 
 EPILOG = """\b
 Examples:
@@ -103,15 +101,15 @@ overwritten in the file; deleting its copies and backups is up to you.
 
 
 @click.group("sessions", epilog=EPILOG, invoke_without_command=True)
-@options.archive
+@options.archive_place
 @click.pass_context
-def command(ctx: click.Context, archive_path: Path | None) -> None:
+def command(ctx: click.Context, archive_path: Path | str | None) -> None:
     """List, show, export and delete the sessions of the archive; list them by default."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_command, as_json=False, quiet=False, archive_path=archive_path)
 
 
-_on_archive = options.on_store(options.archive, ("archive_path",), stores.open_archive)
+_on_archive = options.on_store(options.archive_place, ("archive_path",), stores.open_archive)
 """Pass a command the archive, which must exist, and its output."""
 
 
@@ -135,12 +133,12 @@ def show(archive: Archive, name: str, output: Output) -> None:
 @command.command("export", short_help="Export the original messages of a session.")
 @click.argument("name")
 @options.output_file("Where to write; '-' or nothing is stdout.")
-@options.archive
+@options.archive_place
 @options.output
-def export(name: str, out: Path | None, archive_path: Path | None, output: Output) -> None:
+def export(name: str, out: Path | None, archive_path: Path | str | None, output: Output) -> None:
     """Write every original message of the session NAME, one JSON value per line."""
     target = None if out == options.STDOUT else out
-    source = str(stores.archive_file(archive_path))
+    source = str(stores.archive_place(archive_path))
     if target is not None:
         check_output(target, source)
     lines = StringIO()  # so that an error leaves no partial export
@@ -162,7 +160,7 @@ def export(name: str, out: Path | None, archive_path: Path | None, output: Outpu
 @click.option("--max-size", metavar="SIZE", type=SIZE, help="Delete the oldest beyond this: 1GB.")
 @click.option("--all", "everything", is_flag=True, help="Delete all sessions.")
 @click.option("--yes", is_flag=True, help="Confirm; required unless sessions are named.")
-@options.archive
+@options.archive_place
 @options.output
 def delete(
     names: tuple[str, ...],
@@ -170,7 +168,7 @@ def delete(
     max_size: float | None,
     everything: bool,
     yes: bool,
-    archive_path: Path | None,
+    archive_path: Path | str | None,
     output: Output,
 ) -> None:
     """

@@ -18,9 +18,7 @@ from foldline.formats.files import file_format
 from foldline.values.tokens import TokenCounter
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from foldline.cli.drawing import Screen
+    from foldline.cli.drawing import Grid, Screen
 
 EPILOG = """\b
 Examples:
@@ -52,7 +50,7 @@ def command(model: str | None, top: int, output: Output, **source: Any) -> None:
     if output.json:
         write_json("stats/1", _as_json(opened, counter, stats))
     else:
-        _show(opened, counter, stats)
+        _show(opened, counter, stats, output)
 
 
 def _as_json(opened: Input, counter: TokenCounter, stats: TokenStats) -> dict[str, Any]:
@@ -76,7 +74,7 @@ def _rows(items: Iterable[Any]) -> list[dict[str, Any]]:
     return [asdict(item) for item in items]
 
 
-def _show(opened: Input, counter: TokenCounter, stats: TokenStats) -> None:
+def _show(opened: Input, counter: TokenCounter, stats: TokenStats, output: Output) -> None:
     """Print all statistics of a conversation."""
     from rich.text import Text
 
@@ -88,9 +86,10 @@ def _show(opened: Input, counter: TokenCounter, stats: TokenStats) -> None:
     sizes = f"{stats.tokens:,} tokens in {plural(stats.messages, 'message')}"
     screen.print(f"{sizes} · counter {counter.name}{inexact}")
     width = min(screen.width, 100)
-    screen.print(bar(stats.kinds, stats.tokens, width, blocks=screen.has_blocks))
-    sections = [section for section in _sections(stats, screen) if section.row_count]
-    for part in (*sections, *_around(stats)):
+    screen.print(bar(stats.kinds, stats.tokens, width, blocks=screen.colours_blocks))
+    screen.print()
+    output.draw(*(section for section in _sections(stats, screen) if section.row_count))
+    for part in _around(stats):
         screen.print()
         screen.print(part)
 
@@ -101,14 +100,14 @@ def _title(opened: Input) -> str:
     return one_line(f"{opened.name} · {kind}{place}")
 
 
-def _sections(stats: TokenStats, screen: Screen) -> Iterable[Table]:
+def _sections(stats: TokenStats, screen: Screen) -> Iterable[Grid]:
     from foldline.cli.drawing import swatch
 
     yield table(
         *("kind", ">tokens", ">share", ">parts"),
         rows=[
             (
-                swatch(kind.name, blocks=screen.has_blocks),
+                swatch(kind.name, blocks=screen.colours_blocks),
                 kind.tokens,
                 share(kind.tokens, stats.tokens),
                 kind.count,
@@ -134,7 +133,7 @@ def _sections(stats: TokenStats, screen: Screen) -> Iterable[Table]:
     )
 
 
-def _tools(stats: TokenStats) -> Table:
+def _tools(stats: TokenStats) -> Grid:
     rows = []
     for tool in stats.tools:
         size = (one_line(tool.name, 40), tool.tokens, share(tool.tokens, stats.tokens))
@@ -144,7 +143,7 @@ def _tools(stats: TokenStats) -> Table:
     return table(*heads, rows=rows)
 
 
-def _files(stats: TokenStats, width: int) -> Table:
+def _files(stats: TokenStats, width: int) -> Grid:
     rows = []
     for file in stats.files:
         done = ", ".join(

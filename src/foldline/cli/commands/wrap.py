@@ -91,7 +91,7 @@ def command(
         raise InputError(
             f"{agent.program} is not installed", hint=f"Run: npm install -g {agent.package}"
         )
-    stores.make_folder(archive)
+    stores.make_folder(archive, "--archive", "--no-archive")
     split = {name: split_address(address) for name, address in addresses.items()}
     log = archive.parent / "proxy.log"
     running, bases = list[RunningProxy](), dict[str, str]()
