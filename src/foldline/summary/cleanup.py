@@ -134,6 +134,13 @@ _EMPTY = (
     r"待填写|待补充|占位符?|暂?无|略|完成|好的|なし|없음|нет)"
 )
 _PLACEHOLDER = re.compile(rf"(?:[^:：]{{0,60}}[:：])?[^\w]{{0,10}}{_EMPTY}[^\w]{{0,10}}", re.I)
+_TO_FILL_IN = re.compile(
+    r"(?:[^:：]{0,60}[:：])?[^\w\[<{]{0,10}"
+    r"(?:[\[<{]{1,2}\s?(?:insert|placeholder|fill|add|describe|your|todo|tbd)\b[^\]>}]{0,100}[\]>}]{1,2}|"
+    r"(?:todo|tbd|fixme)\b\W{1,5}(?:write|insert|fill|add|complete|describe|summari[sz]e)\b"
+    r".{0,60}\b(?:here|account|summary|section|details?|text|content))[^\w]{0,10}",
+    re.I,
+)
 _UNITS = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n")
 
 
@@ -158,9 +165,13 @@ def _is_closing(line: str) -> bool:
 
 
 def is_placeholder(account: str) -> bool:
-    """Return True if every line of an account is a placeholder."""
+    """Return True if at least half of an account is yet to be filled in, or all of it is empty."""
     lines = [line.strip() for line in account.split("\n") if line.strip()]
-    return all(len(line) <= SHORT and _PLACEHOLDER.fullmatch(line) for line in lines)
+    to_fill_in = [line for line in lines if len(line) <= SHORT and _TO_FILL_IN.fullmatch(line)]
+    others = (line for line in lines if line not in to_fill_in)
+    return len(to_fill_in) * 2 >= max(1, len(lines)) or all(
+        len(line) <= SHORT and _PLACEHOLDER.fullmatch(line) for line in others
+    )
 
 
 def repeats_itself(account: str) -> bool:
