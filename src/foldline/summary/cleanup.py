@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from foldline.snapshot.phrases import TABLES
 from foldline.strategies.stubs import CLEARED
 from foldline.summary.templates import Template
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADERS
@@ -205,8 +206,13 @@ _MARK = re.compile(
     r"[^\[\]]{0,200}?\brecall\b)",
     re.IGNORECASE,
 )
-_LEADING = re.compile(r"^\[?([0-9a-f]{6,32})(?:\.\d{1,4})?(?![\w./-])")
-_RECALL = re.compile(r"\brecall ([0-9a-f]{6,32})(?:\.\d{1,4})?(?!\w)", re.IGNORECASE)
+_LEADING = re.compile(r"^[\[(]?([0-9a-f]{6,32})(?:\.\d{1,4})?(?![\w./-])")
+_CITED = re.compile(
+    r"\b(recall|steps?|handle) (?:([0-9a-f]{6,32})(?:\.\d{1,4})?)(?!\w)", re.IGNORECASE
+)
+_SPEAKER = re.compile(
+    "|".join(re.escape(mark.rstrip()) for table in TABLES for mark in table.marks.values())
+)
 
 _INVISIBLE = [
     *range(32),
@@ -235,15 +241,18 @@ def neutralize(account: str, is_known: Callable[[str], bool]) -> str:
         The account in ordinary lines, without empty ones.
     """
 
-    def check_recall(found: re.Match[str]) -> str:
-        return found[0] if is_known(found[1].lower()) else "recall (no such step)"
+    def check_handle(found: re.Match[str]) -> str:
+        word, digits = found[1], found[2].lower()
+        # A step of a training, a page or a plan has a number, too.
+        is_number = digits.isdecimal() and word.lower() != "recall"
+        return found[0] if is_number or is_known(digits) else f"{word} (no such step)"
 
     lines = []
     for line in _ESCAPE.sub("", account.encode("utf-8", "replace").decode("utf-8")).splitlines():
         bare = _HEADING.sub("", line.translate(_CONTROLS)).rstrip()
-        bare = _RECALL.sub(check_recall, _MARK.sub("(", bare))
+        bare = _CITED.sub(check_handle, _MARK.sub("(", bare))
         handle = _LEADING.match(bare)
-        if handle is not None and not is_known(handle[1]):
+        if _SPEAKER.match(bare) or (handle is not None and not is_known(handle[1])):
             bare = f"- {bare}"
         lines.append(bare)
     return "\n".join(line for line in lines if line.strip())
