@@ -16,18 +16,11 @@ import tempfile
 from pathlib import Path
 
 import anthropic
-from provider import QUESTIONS, SCHEMA, SYSTEM, WINDOW, finish, provider, read_module, tell
+from provider import QUESTIONS, SYSTEM, WINDOW, finish, provider, read_module, tell
 
 from foldline import Session
 from foldline.integrations.loop import send
-
-TOOLS = [
-    {
-        "name": "read_module",
-        "description": "Read a module of the program.",
-        "input_schema": SCHEMA,
-    }
-]
+from foldline.tools import Toolbox, recall_tool, tool_from_function
 
 
 def main(path: Path) -> None:
@@ -35,28 +28,38 @@ def main(path: Path) -> None:
     with (
         provider("ANTHROPIC_API_KEY", "claude-haiku-4-5") as where,
         anthropic.Anthropic(api_key=where.key, base_url=where.url) as client,
-        Session.open(path, "review", window=WINDOW, tools=TOOLS, system=SYSTEM) as session,
+        Session.open(path, "review", window=WINDOW, system=SYSTEM) as session,
     ):
+        tools = Toolbox([tool_from_function(read_module), recall_tool(session)])
+        session.surround(system=SYSTEM, tools=tools.schemas("anthropic"))
         for number, question in enumerate(QUESTIONS, 1):
             session.append({"role": "user", "content": question})
-            tell(number, turn(client, where.model, session), session)
+            tell(number, turn(client, where.model, session, tools), session)
         finish(session)
 
 
-def turn(client: anthropic.Anthropic, model: str, session: Session) -> str:
+def turn(client: anthropic.Anthropic, model: str, session: Session, tools: Toolbox) -> str:
     """Call the model, and its tools, until it has answered."""
     while True:
         answer = send(
             session,
             lambda messages: client.messages.create(
-                model=model, system=SYSTEM, messages=messages, tools=TOOLS, max_tokens=700
+                model=model,
+                system=SYSTEM,
+                messages=messages,
+                tools=tools.schemas("anthropic"),
+                max_tokens=700,
             ),
         )
         calls = [block for block in answer.content if block.type == "tool_use"]
         if not calls:
             return "".join(block.text for block in answer.content if block.type == "text")
         results = [
-            {"type": "tool_result", "tool_use_id": call.id, "content": read_module(**call.input)}
+            {
+                "type": "tool_result",
+                "tool_use_id": call.id,
+                "content": tools.run(call.name, call.input).text,
+            }
             for call in calls
         ]
         session.append({"role": "user", "content": results})

@@ -19,8 +19,6 @@ from provider import QUESTIONS, SYSTEM, WINDOW, Provider, finish, provider, read
 
 from foldline.integrations.langchain import Compressor
 
-TOOLS = [tool(read_module)]
-
 
 def main() -> None:
     """Run the conversation."""
@@ -38,17 +36,17 @@ def main() -> None:
 
 def graph_of(where: Provider, compressor: Compressor) -> Any:
     """Build the graph: the model, its tools, and back."""
-    model = ChatOpenAI(model=where.model, api_key=where.key, base_url=where.openai_url).bind_tools(
-        TOOLS
-    )
+    tools = [tool(read_module), *compressor.tools]  # with recall
+    model = ChatOpenAI(model=where.model, api_key=where.key, base_url=where.openai_url)
+    bound = model.bind_tools(tools)
 
     def call(state: MessagesState) -> dict[str, Any]:
         view, _ = compressor.compress_blocking(state["messages"])
-        return {"messages": [model.invoke([SystemMessage(SYSTEM), *view])]}
+        return {"messages": [bound.invoke([SystemMessage(SYSTEM), *view])]}
 
     graph = StateGraph(MessagesState)
     graph.add_node("model", call)
-    graph.add_node("tools", ToolNode(TOOLS))
+    graph.add_node("tools", ToolNode(tools))
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", tools_condition, {"tools": "tools", END: END})
     graph.add_edge("tools", "model")

@@ -10,25 +10,13 @@ makes the call, retries once with less if it was too long, and appends the answe
 
 from __future__ import annotations
 
-import json
-
 import openai
-from provider import QUESTIONS, SCHEMA, SYSTEM, WINDOW, finish, provider, read_module, tell
+from provider import QUESTIONS, SYSTEM, WINDOW, finish, provider, read_module, tell
 
 from foldline import Session
 from foldline.integrations.loop import send
 from foldline.stores.memory import MemoryStore
-
-TOOLS = [
-    {
-        "type": "function",
-        "function": {
-            "name": "read_module",
-            "description": "Read a module of the program.",
-            "parameters": SCHEMA,
-        },
-    }
-]
+from foldline.tools import Toolbox, recall_tool, tool_from_function
 
 
 def main() -> None:
@@ -37,30 +25,32 @@ def main() -> None:
         provider("OPENAI_API_KEY", "gpt-5-mini") as where,
         openai.OpenAI(api_key=where.key, base_url=where.openai_url) as client,
         # With a path in place of None, the session is kept on disk.
-        Session.open(None, "review", store=MemoryStore(), window=WINDOW, tools=TOOLS) as session,
+        Session.open(None, "review", store=MemoryStore(), window=WINDOW) as session,
     ):
+        tools = Toolbox([tool_from_function(read_module), recall_tool(session)])
+        session.surround(tools=tools.schemas("openai-chat"))
         session.append({"role": "system", "content": SYSTEM})
         for number, question in enumerate(QUESTIONS, 1):
             session.append({"role": "user", "content": question})
-            tell(number, turn(client, where.model, session), session)
+            tell(number, turn(client, where.model, session, tools), session)
         finish(session)
 
 
-def turn(client: openai.OpenAI, model: str, session: Session) -> str:
+def turn(client: openai.OpenAI, model: str, session: Session, tools: Toolbox) -> str:
     """Call the model, and its tools, until it has answered."""
     while True:
         answer = send(
             session,
             lambda messages: client.chat.completions.create(
-                model=model, messages=messages, tools=TOOLS
+                model=model, messages=messages, tools=tools.schemas("openai-chat")
             ),
         )
         message = answer.choices[0].message
         if not message.tool_calls:
             return message.content or ""
         for call in message.tool_calls:
-            result = read_module(**json.loads(call.function.arguments))
-            session.append({"role": "tool", "tool_call_id": call.id, "content": result})
+            output = tools.run(call.function.name, call.function.arguments)
+            session.append({"role": "tool", "tool_call_id": call.id, "content": output.text})
 
 
 if __name__ == "__main__":

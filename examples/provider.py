@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from rich.console import Console
 
@@ -29,12 +28,6 @@ QUESTIONS = tuple(
 
 WINDOW = 6_000
 """A window in tokens that is too small for twelve modules."""
-
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"path": {"type": "string"}},
-    "required": ["path"],
-}
 
 SCREEN = Console(highlight=False, width=min(100, Console().width))
 

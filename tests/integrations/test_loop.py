@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +17,15 @@ from foldline.core.asks import Ask
 from foldline.integrations.loop import as_async_summarizer, as_summarizer, read_answer, send
 from foldline.stores.memory import MemoryStore
 from foldline.testing import ScriptedServer
-from foldline.testing.scripted import Answer, CallTool, Nothing, Overflow, Status
+from foldline.testing.scripted import (
+    Answer,
+    CallTool,
+    Nothing,
+    Overflow,
+    ReceivedRequest,
+    Status,
+)
+from foldline.tools import Toolbox, recall_tool, tool_from_function
 
 sdks = pytest.mark.parametrize("name", SDKS)
 
@@ -289,3 +298,42 @@ def test_the_answer_of_a_loop_has_a_stop_reason(answer, stop):
     reply = as_summarizer(call)(Ask("What happened?", 100, "The rules."))
     assert (reply.text, reply.stop) == ("A.", stop)
     assert seen == [{"role": "user", "content": "The rules.\n\nWhat happened?"}]
+
+
+def test_the_model_of_a_plain_loop_recalls_what_was_removed():
+    def remembering(request: ReceivedRequest) -> Any:
+        if request.last == "What was the third?":
+            handle = re.search(r"anything by ([0-9a-f]{6,})", request.text)
+            return CallTool(
+                "recall", {"handle": handle[1] if handle else "", "query": "turn 003 ticket"}
+            )
+        if request.transcript.messages[-1].results and "recall" in str(
+            request.transcript.messages[-2].calls
+        ):
+            return Answer(f"I read: {request.last}")
+        return agents.model(request)
+
+    session = opened("chat")
+    tools = Toolbox([tool_from_function(agents.read_file), recall_tool(session)])
+    schemas = tools.schemas("openai-chat")
+    session.surround(tools=schemas)
+    sdk = SDKS["chat"]
+
+    def ask(text: str) -> str:
+        session.append({"role": "user", "content": text})
+        while True:
+            message = send(session, sdk.call(client, schemas)).choices[0].message
+            for called in message.tool_calls or []:
+                output = tools.run(called.function.name, called.function.arguments)
+                session.append({"role": "tool", "tool_call_id": called.id, "content": output.text})
+            if not message.tool_calls:
+                return str(message.content)
+
+    with ScriptedServer(remembering, window=agents.WINDOW) as server, sdk.client(server) as client:
+        said = agents.run(ask, turns=20)
+        recalled = ask("What was the third?")
+    assert any(receipt.status == "compacted" for receipt in session.receipts)
+    assert server.violations == ()
+    agents.check_words([*said, "What was the third?"], agents.words(session.messages))
+    assert recalled.startswith("I read: ")
+    assert "ORD-0023757" in recalled

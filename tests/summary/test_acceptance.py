@@ -132,6 +132,41 @@ def test_a_long_account_that_begins_like_a_refusal_is_accepted():
     assert judged(text, tokens=400)[1] == ""
 
 
+LONG = "\n".join(f"src/part_{n}.py was mended at step {n}." for n in range(40))
+
+
+@pytest.mark.requirement("F29")
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "I cannot assist with this request.\n",
+        "I'm sorry, but I can’t help with that. ",
+        "Unfortunately, I am unable to provide a summary of this conversation.\n\n",
+        "很抱歉，我无法协助完成此请求。",
+    ],
+)
+def test_a_refusal_before_an_account_is_removed(refusal):
+    assert judged(refusal + LONG, tokens=400) == (LONG, "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "I cannot reproduce the bug with this.\n",
+        "I can't continue with port 48113 until it is free.\n",
+        "I can't help noticing that the port leaks.\n",
+        "I won't write to the database, as the user demanded this rule of src/a.py.\n",
+    ],
+)
+def test_an_account_may_begin_with_what_the_agent_cannot_do(line):
+    assert judged(line + LONG, tokens=400) == (line + LONG, "")
+
+
+def test_a_refusal_with_a_remark_is_still_a_refusal():
+    text = "I cannot assist with this request.\nPlease provide the transcript again."
+    assert judged(text) == ("", "is a refusal")
+
+
 @pytest.mark.requirement("F27")
 def test_missing_sections_are_named():
     nine = "<summary>\n" + "\n".join(f"{n}. Title: x" for n in range(1, 9)) + "\n</summary>"
@@ -218,6 +253,9 @@ def test_no_line_of_an_account_can_pass_for_a_section_of_the_snapshot(line):
         "Done.",
         "无",
         "1. Task: TODO\n2. Decisions: none\n3. Next: TBD",
+        "TODO: write the summary here.\n\n[Insert details]\n- [placeholder 0]\n- [placeholder 1]",
+        "## Goal\n[Insert goal here]\n## Next step\n<add the next step>",
+        "- **Goal**: [Your text]\n- **Files**: {{placeholder}}\nNext: [TODO]\nNone",
     ],
 )
 def test_a_placeholder_is_rejected(text):
@@ -292,6 +330,16 @@ def test_a_repeated_long_line_is_removed():
     line = "The user wants the service to listen on port 48113."
     told = "\n".join((line, "src/a.py holds it.", "src/b.py reads it from there.", line))
     assert judged(told)[0] == told.rpartition("\n")[0]
+
+
+def test_an_account_may_tell_what_is_to_be_filled_in():
+    text = (
+        "TODO: write the account page of src/a.py.\n"
+        "- [Insert name] stands in templates/mail.html, line 7.\n"
+        "[placeholder 1]\n"
+        "Next: add details to README.md."
+    )
+    assert judged(text) == (text, "")
 
 
 def test_none_may_occur_in_every_section():

@@ -75,6 +75,14 @@ _ERRORS = (
     r".{0,200}(?:prompt is too long|too long to summari[sz]e|context_length_exceeded)",
     r".{0,200}(?:maximum context length|unable to (?:generate|create) (?:a |the )?summary)",
 )
+_LEADING_REFUSAL = re.compile(
+    r"\s*(?:(?:i(?:'|’| a)m (?:so |very )?sorry|sorry|i apologi[sz]e|unfortunately)[,.]? )?"
+    r"(?:but )?i (?:can ?not|can(?:'|’)t|won(?:'|’)t|am unable to|am not able to|must decline to) "
+    r"(?:assist|help|comply|continue|engage|summari[sz]e|provide|write|create|process|fulfil+)\b"
+    r"[^.!\n]{0,80}\b(?:requests?|summary|account|conversation|transcript|that|this|you)[.!]\s+|"
+    r"\s*(?:很?抱歉|对不起)[^。\n]{0,20}(?:无法|不能)(?:协助|帮助|提供|完成|总结)[^。\n]{0,20}。\s*",
+    re.IGNORECASE,
+)
 _REFUSAL = re.compile(rf"\s*(?:{'|'.join(_REFUSALS)})", re.IGNORECASE)
 _ERROR = re.compile(rf"\s*(?:{'|'.join(_ERRORS)})", re.IGNORECASE | re.DOTALL)
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|center)\b", re.IGNORECASE)
@@ -118,7 +126,7 @@ def accept(reply: Reply, ask: Ask, prompt: SummaryPrompt, terms: Terms) -> tuple
         text = unwrap(reply.text, terms.template)
     except ValueError as error:
         return "", f"cannot be read: {error}"
-    text = remove_courtesies(text)
+    text = _remove_refusal(remove_courtesies(text))
     account = neutralize(text, terms.is_known)
     account = cut_to_length(account, terms.tokens, terms.count)
     has_words = any(sign.isalnum() for sign in account) and not is_bare(text)
@@ -164,6 +172,13 @@ def _find_incomplete(reply: Reply, ask: Ask, count: Callable[[str], int]) -> str
     if written >= ask.max_tokens <= NEARLY * count(reply.text):
         return STOPPED["length"]
     return "" if reply.text.strip() else "is empty"
+
+
+def _remove_refusal(text: str) -> str:
+    """Remove a refusal in front of an account, if the rest is too long for a mere refusal."""
+    refusal = _LEADING_REFUSAL.match(text)
+    rest = text[refusal.end() :] if refusal else ""
+    return rest if len(rest) > SHORT else text
 
 
 def _unfit(account: str, prompt: SummaryPrompt, terms: Terms) -> str:

@@ -3,47 +3,55 @@ Claims: assertions of success in an account that the conversation does not suppo
 
 The check is one-sided on purpose, and a claim is marked, not removed. If a failure is
 open and no later result shows a success, every claim is marked; otherwise only claims about tests,
-builds, checks or deployments that neither a result nor a message of the conversation supports.
+builds or checks that neither a result nor a message of the conversation supports. A commit, a push
+or a deployment needs evidence of its own, whether a failure is open or not.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from foldline.frozen import frozen
 from foldline.snapshot.facts import Finding, open_errors
-from foldline.snapshot.phrases import ENGLISH, TABLES, Phrases
-from foldline.values.groups import pair
+from foldline.snapshot.phrases import ENGLISH, Phrases
+from foldline.summary.actions import (
+    CALL,
+    UNSHOWN,
+    calls_with_results,
+    ends,
+    find_unproven_actions,
+)
 from foldline.values.messages import Message, ToolCall, ToolResult
 from foldline.values.part_text import call_text
 
-UNSHOWN = tuple(table.unshown for table in TABLES)
-"""The mark after a claim without evidence, in every language."""
-
 _CHECKS = r"(?:tests?|checks?|builds?|suites?|specs?|ci)"
 _GOOD = r"(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|ok|clean)"
+_LINTERS = r"(?:lint\w*|type ?check\w*|mypy|pyright|ruff|eslint|clippy)"
+_PROBLEMS = r"(?:errors?|warnings?|issues?|problems?|findings?)\b"
 _SUCCESSES = (
     rf"\b(?:all|the|every|both) (?:\w+ ){{0,3}}?{_CHECKS}\b[^.\n]{{0,40}}\b{_GOOD}\b",
     r"\btests? (?:now |all )*(?:pass(?:es|ed|ing)?|(?:are|is) (?:now )?(?:green|passing))\b",
     r"\bbuild (?:now )?(?:pass(?:es|ed)|succeed(?:s|ed)|(?:is|was) (?:successful|green|clean))\b",
     r"\b(?:everything|all of it) (?:now )?(?:works|passes|is (?:done|fixed|green|complete))\b",
-    r"\bsuccessfully (?:fixed|mended|resolved|completed|built|deployed)\b",
+    r"\bsuccessfully (?:fixed|mended|resolved|completed|built)\b",
     r"\bfully (?:fixed|resolved)\b",
-    r"\b(?:lint\w*|type ?checks?|mypy|ruff|eslint) (?:now |is |are )*(?:pass\w*|clean|green)\b",
-    r"\bdeploy(?:ment|ed)? (?:was |is |has )?(?:succe\w+|live|completed?|done)\b",
+    rf"\b{_LINTERS} (?:now |is |are )*(?:pass\w*|clean|green)\b",
+    rf"\b{_LINTERS}[^.\n]{{0,40}}\b(?:0|no|zero) (?:\w+ )?{_PROBLEMS}",
+    rf"\b(?:0|no|zero) (?:lint\w*|typ(?:e|ing)|mypy|ruff|eslint) {_PROBLEMS}",
     r"\b(?:all|every) (?:\w+ )?(?:errors?|bugs?|issues?|failures?) (?:\w+ ){0,3}?(?:fixed|gone)\b",
-    r"测试[^。\n]{0,12}(?:通过|成功)|(?:构建|编译|部署)[^。\n]{0,6}成功|(?:全部|已经?)(?:修复|解决)",
+    r"测试[^。\n]{0,12}(?:通过|成功)|(?:构建|编译)[^。\n]{0,6}成功|(?:全部|已经?)(?:修复|解决)",
     r"テスト[^。\n]{0,15}(?:成功|通っ|通過|パス)|테스트[^.\n]{0,15}(?:통과|성공)",
     r"тесты [^.\n]{0,20}(?:прош|проход|зел)|tests? (?:sind )?(?:bestanden|grün)",
     r"tous les tests (?:passent|sont)|todas? l[oa]s (?:tests|pruebas) pasan",
 )
 _SUCCESS = re.compile("|".join(_SUCCESSES), re.IGNORECASE)
 _NO_CLAIM = re.compile(
-    r"\b(?:not?|never|isn't|aren't|don't|doesn't|didn't|cannot|until|unless|before|once|when|if|"
-    r"whether|so that|should|must|need|needs|want|wants|goal|make|verify|check that|todo|pending|"
+    rf"\b(?:no(?:t|thing|ne|(?! (?:\w+ )?{_PROBLEMS}))|never|isn't|aren't|don't|doesn't|didn't|"
+    r"cannot|until|unless|before|once|when|if|whether|so that|should|must|need|needs|want|wants|"
+    r"goal|make|verify|check that|todo|pending|"
     r"remain\w*|fail\w*|claimed|unverified)\b|未|没有?|不|目标|需要|待|尚|必须|确保|失败|ない|않|"
-    r"\bне\b|nicht|\bpas\b|\bno\b",
+    r"\bне\b|nicht|\bpas\b",
     re.IGNORECASE,
 )
 _PASSED = re.compile(
@@ -56,11 +64,7 @@ _FAILED = re.compile(
     r"\b[1-9]\d* (?:failed|errors?|failures?)\b|\bFAIL(?:ED|URE)?\b|Traceback|^fatal:|失败",
     re.MULTILINE,
 )
-READ = 100_000
-"""Characters of a text that are examined, half of them at its end."""
-
-CALL = 4_000
-"""Characters of a call that are examined."""
+_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])")
 
 
 @frozen
@@ -94,15 +98,9 @@ _KINDS = (
         r"\b(?:compiled|built|finished|linked)\b|成功",
     ),
     _kind(
-        r"\blint|type ?check|\bmypy\b|\bruff\b|\beslint\b|\bchecks?\b|\bci\b",
+        r"\blint|type ?check|\btype errors|\bmypy\b|\bruff\b|\beslint\b|\bchecks?\b|\bci\b",
         r"lint|mypy|ruff|pyright|flake8|clippy|\bvet\b|\btsc\b|check|\bci\b|\btest|\bmake\b|pre-commit",
         r"\bno (?:issues|errors|problems)|\bclean\b|\b0 (?:errors|problems|warnings)",
-    ),
-    _kind(
-        r"\bdeploy|部署",
-        r"deploy|kubectl|helm|terraform|ansible|docker|rsync|\b(?:scp|ssh|aws|gcloud|az|fly|heroku)\b|"
-        r"vercel|netlify|systemctl|publish|release|\bpush\b|部署",
-        r"deploy|rolled out|\blive\b|部署",
     ),
 )
 
@@ -122,32 +120,40 @@ def mark_unproven_claims(
         The account, and the number of marked lines.
     """
     lines = account.split("\n")
-    claims = {number: found for number, line in enumerate(lines) if (found := _claims(line))}
-    if not claims:
-        return account, 0
-    errors = open_errors(messages)
-    if not errors or _shows_success(messages, errors):
-        claimed = {kind for found in claims.values() for kind in _KINDS if _names(kind, found)}
-        unproven = [kind for kind in claimed if not _has_evidence(kind, messages)]
-        claims = {
-            number: found
-            for number, found in claims.items()
-            if any(_names(kind, found) for kind in unproven)
-        }
-    for number in claims:
+    sentences = {number: found for number, line in enumerate(lines) if (found := _sentences(line))}
+    unproven = find_unproven_actions(sentences, messages) | _unproven(sentences, messages)
+    for number in unproven:
         lines[number] = f"{lines[number]} {phrases.unshown}"
-    return "\n".join(lines), len(claims)
+    return "\n".join(lines), len(unproven)
 
 
-def _claims(line: str) -> list[str]:
-    """Return the sentences of a line that claim a success."""
+def _unproven(sentences: Mapping[int, Sequence[str]], messages: Sequence[Message]) -> set[int]:
+    """Return the numbers of the lines that claim a success without evidence."""
+    claims = {
+        number: claimed for number, found in sentences.items() if (claimed := _claims(found))
+    }
+    if not claims:
+        return set()
+    errors = open_errors(messages)
+    if errors and not _shows_success(messages, errors):
+        return set(claims)
+    kinds = {kind for found in claims.values() for kind in _KINDS if _names(kind, found)}
+    unproven = [kind for kind in kinds if not _has_evidence(kind, messages)]
+    return {
+        number for number, found in claims.items() if any(_names(kind, found) for kind in unproven)
+    }
+
+
+def _sentences(line: str) -> list[str]:
+    """Return the sentences of a line that neither deny nor plan something."""
     if any(mark in line for mark in UNSHOWN):
         return []
-    return [
-        sentence
-        for sentence in re.split("(?<=[.!?;\u3002\uff01\uff1f\uff1b])\\s*", line)
-        if _SUCCESS.search(sentence) and not _NO_CLAIM.search(sentence)
-    ]
+    return [sentence for sentence in _END.split(line) if not _NO_CLAIM.search(sentence)]
+
+
+def _claims(sentences: Iterable[str]) -> list[str]:
+    """Return the sentences that claim a success."""
+    return [sentence for sentence in sentences if _SUCCESS.search(sentence)]
 
 
 def _names(kind: _Kind, sentences: Iterable[str]) -> bool:
@@ -157,30 +163,22 @@ def _names(kind: _Kind, sentences: Iterable[str]) -> bool:
 def _has_evidence(kind: _Kind, messages: Sequence[Message]) -> bool:
     """Return True if a result shows a success of this kind, or a message reports one."""
     return any(_says_success(kind, message) for message in messages) or any(
-        _is_success(kind, call, result) for call, result in _calls_with_results(messages)
+        _is_success(kind, call, result) for call, result in calls_with_results(messages)
     )
 
 
 def _says_success(kind: _Kind, message: Message) -> bool:
     if message.role not in ("user", "assistant"):
         return False
-    text = _ends(message.text)
+    text = ends(message.text)
     if kind.named.search(text) is None:
         return False
-    return any(_names(kind, _claims(line)) for line in text.split("\n"))
-
-
-def _calls_with_results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall, ToolResult]]:
-    for call_site, result_site in pair(messages).answers.items():
-        call = messages[call_site.message].parts[call_site.part]
-        result = messages[result_site.message].parts[result_site.part]
-        if isinstance(call, ToolCall) and isinstance(result, ToolResult):
-            yield call, result
+    return any(_names(kind, _claims(_sentences(line))) for line in text.split("\n"))
 
 
 def _is_success(kind: _Kind, call: ToolCall, result: ToolResult) -> bool:
     """Return True if a call may have done such work: it did not fail, or its result passed."""
-    text = _ends(result.text)
+    text = ends(result.text)
     if _PASSED.search(text) is not None:
         return True
     does = kind.run.search(call_text(call)[:CALL]) or kind.output.search(text)
@@ -194,9 +192,5 @@ def _shows_success(messages: Sequence[Message], errors: Sequence[Finding]) -> bo
         _PASSED.search(text) and not _FAILED.search(text)
         for message in messages[newest + 1 :]
         for result in message.results
-        for text in (_ends(result.text),)
+        for text in (ends(result.text),)
     )
-
-
-def _ends(text: str) -> str:
-    return text if len(text) <= READ else f"{text[: READ // 2]}\n{text[-READ // 2 :]}"

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from foldline.snapshot.phrases import TABLES
 from foldline.strategies.stubs import CLEARED
 from foldline.summary.templates import Template
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADERS
@@ -134,6 +135,13 @@ _EMPTY = (
     r"待填写|待补充|占位符?|暂?无|略|完成|好的|なし|없음|нет)"
 )
 _PLACEHOLDER = re.compile(rf"(?:[^:：]{{0,60}}[:：])?[^\w]{{0,10}}{_EMPTY}[^\w]{{0,10}}", re.I)
+_TO_FILL_IN = re.compile(
+    r"(?:[^:：]{0,60}[:：])?[^\w\[<{]{0,10}"
+    r"(?:[\[<{]{1,2}\s?(?:insert|placeholder|fill|add|describe|your|todo|tbd)\b[^\]>}]{0,100}[\]>}]{1,2}|"
+    r"(?:todo|tbd|fixme)\b\W{1,5}(?:write|insert|fill|add|complete|describe|summari[sz]e)\b"
+    r".{0,60}\b(?:here|account|summary|section|details?|text|content))[^\w]{0,10}",
+    re.I,
+)
 _UNITS = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n")
 
 
@@ -158,9 +166,13 @@ def _is_closing(line: str) -> bool:
 
 
 def is_placeholder(account: str) -> bool:
-    """Return True if every line of an account is a placeholder."""
+    """Return True if at least half of an account is yet to be filled in, or all of it is empty."""
     lines = [line.strip() for line in account.split("\n") if line.strip()]
-    return all(len(line) <= SHORT and _PLACEHOLDER.fullmatch(line) for line in lines)
+    to_fill_in = [line for line in lines if len(line) <= SHORT and _TO_FILL_IN.fullmatch(line)]
+    others = (line for line in lines if line not in to_fill_in)
+    return len(to_fill_in) * 2 >= max(1, len(lines)) or all(
+        len(line) <= SHORT and _PLACEHOLDER.fullmatch(line) for line in others
+    )
 
 
 def repeats_itself(account: str) -> bool:
@@ -194,8 +206,13 @@ _MARK = re.compile(
     r"[^\[\]]{0,200}?\brecall\b)",
     re.IGNORECASE,
 )
-_LEADING = re.compile(r"^\[?([0-9a-f]{6,32})(?:\.\d{1,4})?(?![\w./-])")
-_RECALL = re.compile(r"\brecall ([0-9a-f]{6,32})(?:\.\d{1,4})?(?!\w)", re.IGNORECASE)
+_LEADING = re.compile(r"^[\[(]?([0-9a-f]{6,32})(?:\.\d{1,4})?(?![\w./-])")
+_CITED = re.compile(
+    r"\b(recall|steps?|handle) (?:([0-9a-f]{6,32})(?:\.\d{1,4})?)(?!\w)", re.IGNORECASE
+)
+_SPEAKER = re.compile(
+    "|".join(re.escape(mark.rstrip()) for table in TABLES for mark in table.marks.values())
+)
 
 _INVISIBLE = [
     *range(32),
@@ -224,15 +241,18 @@ def neutralize(account: str, is_known: Callable[[str], bool]) -> str:
         The account in ordinary lines, without empty ones.
     """
 
-    def check_recall(found: re.Match[str]) -> str:
-        return found[0] if is_known(found[1].lower()) else "recall (no such step)"
+    def check_handle(found: re.Match[str]) -> str:
+        word, digits = found[1], found[2].lower()
+        # A step of a training, a page or a plan has a number, too.
+        is_number = digits.isdecimal() and word.lower() != "recall"
+        return found[0] if is_number or is_known(digits) else f"{word} (no such step)"
 
     lines = []
     for line in _ESCAPE.sub("", account.encode("utf-8", "replace").decode("utf-8")).splitlines():
         bare = _HEADING.sub("", line.translate(_CONTROLS)).rstrip()
-        bare = _RECALL.sub(check_recall, _MARK.sub("(", bare))
+        bare = _CITED.sub(check_handle, _MARK.sub("(", bare))
         handle = _LEADING.match(bare)
-        if handle is not None and not is_known(handle[1]):
+        if _SPEAKER.match(bare) or (handle is not None and not is_known(handle[1])):
             bare = f"- {bare}"
         lines.append(bare)
     return "\n".join(line for line in lines if line.strip())
