@@ -185,7 +185,7 @@ def _plot(results: Sequence[Result], methods: list[str], shares: list[float]) ->
         points = tuple((float(place), round(end[0], 4)) for place, end in enumerate(ends))
         low, high = (tuple(round(end[side], 4) for end in ends) for side in (1, 2))
         series.append(Series(f"cut to {_percent(share)}", points, low, high))
-    title = "Facts that a passage of the shortened history still tells"
+    title = "Facts that a passage of the shortened history still states"
     return Plot("facts", title, "bars", "", "share of facts", tuple(series), tuple(methods))
 
 

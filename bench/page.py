@@ -18,7 +18,7 @@ from plots import draw_plot
 FIRST_PLOT = "facts"
 OPENING = """\
 `make bench` measures Foldline and its peers on the same data in one run and writes this page.
-`foldline bench` takes those that need no reader on sessions of your own."""
+`foldline bench` measures your own sessions, without the benchmarks that need a reader."""
 FOLDER = "benchmarks"
 
 

@@ -22,7 +22,6 @@ from foldline.formats.sdk_objects import to_json
 from foldline.frozen import field, frozen, replace
 from foldline.reinjection.reinject import Sources
 from foldline.tokens.choose import choose_counter
-from foldline.type_checks import check_type
 from foldline.values.edits import Fold, Rewrite
 from foldline.values.handles import handles
 from foldline.values.tokens import TextCounter, TokenCounter
@@ -106,7 +105,7 @@ def compact(
         budget: Maximum tokens of the returned messages: 8_000, "8k", or "25%" of the current size.
         window: Instead of a budget, the model's window in tokens; then compact only if due.
         format: The wire format, or "auto" to detect it.
-        policy: A policy or its name, instead of that of ``config``.
+        policy: A policy or its name, instead of that of ``config``, which still tunes it.
         model: The model that will read the messages; decides token counting and the window.
         summarizer: A model, or a function that takes an `Ask` and returns a `Reply` or a text. Its
             summary heads the snapshot if it is usable; otherwise the snapshot has only quoted
@@ -232,7 +231,7 @@ def _no_summarizer(_: Ask) -> Reply:
 
 _TYPES: Final[Mapping[str, Any]] = {
     "pins": Collection,
-    "tools": Iterable[Any] | None,
+    "tools": Iterable | None,
     "system": str | None,
 }
 """The types of arguments that are not text."""
@@ -241,7 +240,12 @@ _TYPES: Final[Mapping[str, Any]] = {
 def _check_types(**given: Any) -> None:
     """Raise `InputError` for arguments of a wrong type, by name."""
     for name, value in given.items():
-        check_type(_TYPES.get(name, str), value, name)
+        hint = _TYPES.get(name, str)
+        if not isinstance(value, hint):
+            # Imported here: it is slow to load, and only its sentence is needed.
+            from foldline.type_checks import check_type
+
+            check_type(hint, value, name)
 
 
 EMPTY: Final = {"contents": "gemini", "input": "openai-responses"}

@@ -23,7 +23,7 @@ def test_the_folder_of_an_archive_is_for_its_owner(tmp_path: Path) -> None:
     make_folder(tmp_path / "new" / "archive.db", "--archive")
     assert (tmp_path / "new").stat().st_mode & 0o077 == 0
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="cannot be made"):
+    with pytest.raises(StoreError, match="cannot be created"):
         make_folder(tmp_path / "file" / "archive.db", "--archive")
 
 

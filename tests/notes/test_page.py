@@ -27,11 +27,11 @@ def test_the_numbers_of_the_page_are_the_defaults() -> None:
     levels, limits = LevelSettings(), NoteLimits()
     for said in (
         f"When {levels.threshold} temporary notes",
-        f"when it is worth {levels.promote_at}",
+        f"at a score of {levels.promote_at}",
         f"for {levels.expire_days:g} days",
         f"{limits.most:,}",
         f"Up to {COMPARE_ALL:,} files",
-        f"{TURN:,} files a search",
+        f"each search checks {TURN:,}",
         f"blocker {RELEVANCE['blocker']}",
         ", ".join(KINDS),
         ", ".join(LEVELS),

@@ -158,7 +158,7 @@ def test_a_folder_of_documents_is_reported(tool: RAGTool, tmp_path: Path) -> Non
 
 def test_a_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match="cannot be made"):
+    with pytest.raises(StoreError, match="cannot be created"):
         RAGTool(tmp_path / "file" / "kb")
 
 

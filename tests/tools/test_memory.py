@@ -130,5 +130,5 @@ def test_recalled_text_cannot_be_added_again(tool):
 def test_a_folder_that_cannot_be_created_is_an_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("FOLDLINE_HOME", str(tmp_path / "file" / "home"))
-    with pytest.raises(StoreError, match="cannot be made"):
+    with pytest.raises(StoreError, match="cannot be created"):
         MemoryTool()

@@ -22,7 +22,8 @@ from foldline.values.messages import ToolCall
 
 MOST_FILES: Final = 200
 LARGEST: Final = 10 << 20
-"""The number of files that are remembered, the last touched; larger files are not hashed."""
+"""The number of files that are remembered, the last touched; files of more bytes are not
+hashed."""
 
 MISSING: Final = ""
 """The hash of a missing file."""

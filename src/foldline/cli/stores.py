@@ -115,7 +115,7 @@ def make_folder(path: Place, option: str, without: str = "") -> Place:
     except OSError as error:
         alternative = f", or go without: {without}" if without else ""
         raise StoreError(
-            f"The folder {path.parent} cannot be made: {error.strerror}.",
+            f"The folder {path.parent} cannot be created: {error.strerror}.",
             hint=f"Name another file with {option}{alternative}.",
         ) from error
     return path

@@ -138,8 +138,8 @@ class FileSettings:
     Nothing is reinjected unless ``root`` names a directory: files are read from disk, and never
     outside of that directory. The newest ``count`` files by last access are reinjected, each with
     up to ``file_tokens`` tokens, all of them together with up to ``total_tokens`` and up to
-
     ``share`` of the target of the compaction.
+
     An access is a call of a tool whose name is, or contains as a word, one of ``reads``,
     ``writes`` or ``edits``, with a path under one of ``path_keys``; case is ignored. Files whose
     name matches a pattern of ``never``, and files that a tool was refused, are excluded.

@@ -37,7 +37,7 @@ class OutputFolder:
         folder: A path, or an address.
 
     Raises:
-        StoreError: The folder cannot be made.
+        StoreError: The folder cannot be created.
     """
 
     def __init__(self, folder: str) -> None:
@@ -50,12 +50,12 @@ class OutputFolder:
         Lock the folder against other runs on this machine; a remote store cannot be locked.
 
         Raises:
-            StoreError: Another run writes to it, or the folder cannot be made.
+            StoreError: Another run writes to it, or the folder cannot be created.
         """
         try:
             self._system.makedirs(f"{self._inner}/{PARTS}", exist_ok=True)
         except OSError as error:
-            raise StoreError(f"{self.folder} cannot be made: {error}.") from error
+            raise StoreError(f"{self.folder} cannot be created: {error}.") from error
         if is_remote(self.folder):
             yield
             return
@@ -140,7 +140,8 @@ class OutputFolder:
         """
         for name in names:
             if not _PART.fullmatch(str(name)):
-                raise StoreError(f"{self.folder}/{MANIFEST} names no part: {str(name)[:80]!r}.")
+                shown = repr(str(name)[:80])
+                raise StoreError(f"{self.folder}/{MANIFEST} has an invalid part name: {shown}.")
             try:
                 file = self._system.open(self._place(str(name)), "rb")
             except OSError as error:

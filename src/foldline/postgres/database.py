@@ -267,7 +267,6 @@ def translate(statement: str) -> str:
     Return a statement with the placeholders of psycopg: ``?`` is ``%s``, ``:name`` ``%(name)s``.
 
     A list passed as JSON is expanded by PostgreSQL's own function. The statements are Foldline's
-
     own; none has a question mark or a colon inside a string.
     """
     placed = _PLACE.sub(lambda m: f"%({m[1]})s" if m[1] else "%s", statement.replace("%", "%%"))

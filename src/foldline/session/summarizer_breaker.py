@@ -55,6 +55,6 @@ def summarizer_now(state: SessionState) -> tuple[ModelLimits | None, str]:
     if found.allows(now):
         return reader, ""
     return None, (
-        f"The summarizer was not called: its answers for the last {found.failures} compactions "
-        f"were not usable. It is called again in {found.wait(now):.0f} seconds."
+        f"The summarizer was not called: it gave no usable answer in {found.failures} compactions "
+        f"in a row. It is called again in {found.wait(now):.0f} seconds."
     )

@@ -36,7 +36,7 @@ DEPTH: Final = 8
 """Maximum depth to which call arguments are searched."""
 
 FADING: Final = 0.35
-"""Decay constant of an unused name, as a fraction of the conversation's steps."""
+"""Steps after which 1/e is left of the worth of an unused name, as a fraction of all steps."""
 
 LASTING, REUSED = 0.35, 0.9
 """

@@ -223,7 +223,7 @@ def undo(memory: Memory, /, batch: int, output: Output) -> None:
     if not ids:
         hint = "'forget' and 'rm' print the number; each can be undone once."
         raise InputError(f"No forgotten memory has the number {batch}", hint=hint)
-    output.result("memory.undo/1", {"ids": list(ids)}, f"Brought back {memories(len(ids))}.")
+    output.result("memory.undo/1", {"ids": list(ids)}, f"Restored {memories(len(ids))}.")
 
 
 @click.command("consolidate", short_help="Promote important memories to another kind.")

@@ -3,8 +3,8 @@ OpenHands: event files (V1), completion logs, and DevAI trajectories of its runs
 
 A completion log holds the chat completions request of one step and its response; the
 conversation is the request. Tool calls that are written into the text (models without function
-
 calling) are text here too.
+
 A DevAI trajectory is a list of steps. Each holds the user's message, the agent's thought and
 action, and the environment's answer; action and answer have no ids and are paired by step.
 """
