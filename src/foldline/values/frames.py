@@ -9,7 +9,7 @@ the words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
@@ -380,20 +380,3 @@ def _kind(text: str, block: _Block) -> SegmentKind:
     if block.name in _RULES or text.find(_CLAUDE_MD, block.inside, block.close) >= 0:
         return "rules"
     return "document"
-
-
-def rounds(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
-    """
-    Divide a conversation into rounds, each starting with words of the user.
-
-    Messages before the first user words, such as a system prompt, are not a round.
-
-    Args:
-        messages: The conversation in order.
-
-    Returns:
-        The rounds, oldest first; the last one may be incomplete.
-    """
-    starts = [index for index, message in enumerate(messages) if has_words(message)]
-    ends = [*starts[1:], len(messages)]
-    return tuple(tuple(messages[start:end]) for start, end in zip(starts, ends, strict=False))
