@@ -1,34 +1,30 @@
 """
 Truncate: shorten single giant parts in place; a handle recalls the whole text.
 
-Used three ways: `bound` when a tool output is recorded; `shorten_staying` by a summary, for
-messages that must stay although they are too large; and the `Truncate` rung as the last resort.
+Used two ways: `shorten_staying` by a summary, for messages that must stay although they are too
+large; and the `Truncate` rung as the last resort.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from foldline.core.asks import Steps
-from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.frozen import frozen
-from foldline.outputs.verdict import failing_note
-from foldline.snapshot.excerpt import Style, excerpt, paragraphs
+from foldline.snapshot.excerpt import excerpt, paragraphs
 from foldline.snapshot.plans import is_plan_tool, short_plan_call, short_plan_text
 from foldline.snapshot.query import Query
 from foldline.snapshot.sources import is_report
-from foldline.strategies.observation import Side, truncate_observation
 from foldline.strategies.stubs import is_stub, short_arguments
 from foldline.values.edits import Rewrite, rewrite_part
-from foldline.values.frames import is_summary
+from foldline.values.frames import frame_edges, is_document, is_summary
 from foldline.values.handles import part_handle
 from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.values.protect import Reason, is_snapshot
 from foldline.values.provider_rules import ANY_ORDER
 from foldline.values.snapshot_mark import first_line, seal_text
-from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 
 SMALLEST = 120
@@ -59,59 +55,17 @@ Fractions of the target for messages that must stay, once they are too large: be
 words are shortened for them, and where nothing else can be shortened.
 """
 
+_WITH_FRAMES: Final = frozenset({"task", "latest", "rules", "system"})
+"""Why a message stays in which frames of an agent are documents."""
+
 LONGEST_LEAD = 600
 """Maximum characters of the line that marks a text as not the user's; Foldline's are shorter."""
 
 
-def bound(
-    message: Message, counter: TokenCounter, *, handle: str, outputs: Outputs
-) -> tuple[Rewrite, ...]:
-    """
-    Limit the size of the tool outputs of a message that is being recorded.
+Rank: TypeAlias = Literal["call", "document", "tool", "rules", "task", "pinned", "system"]
 
-    Args:
-        message: The message.
-        counter: The token counter.
-        handle: The message's handle.
-        outputs: How large an output may be, and which part of it to keep.
-
-    Returns:
-        One edit for each output that is too long.
-    """
-    edits = []
-    for index, part in enumerate(message.parts):
-        if not isinstance(part, ToolResult):
-            continue
-        tokens = counter.text(part.text)
-        if outputs.is_exceeded(part.text, tokens):
-            name = part_handle(handle, message, index)
-            text = part.text
-            if tokens > outputs.hard:
-                text = excerpt(text, outputs.soft, counter, handle=name, style=outputs.style)
-            text = _within_lines(text, outputs, name)
-            edits.append(Rewrite(message.id, index, text, "truncate", name, keep_media=True))
-    return tuple(edits)
-
-
-def _within_lines(text: str, outputs: Outputs, handle: str) -> str:
-    """Remove lines until a text is within its limits of lines and bytes."""
-    sides: dict[Style, Side] = {"head": "head", "tail": "tail"}
-
-    def render(note: str) -> str:
-        return truncate_observation(
-            text,
-            max_lines=outputs.lines,
-            max_bytes=outputs.bytes,
-            keep=sides.get(outputs.style, "head_tail"),
-            note=f"{note}recall {handle}",
-        ).text
-
-    rendered = render("")
-    hides = rendered != text and failing_note(text, rendered.split("\n"))
-    return render("with failures; ") if hides else rendered
-
-
-Rank: TypeAlias = Literal["call", "tool", "rules", "task", "pinned", "system"]
+MATERIAL: Final[tuple[Rank, ...]] = ("call", "document", "tool")
+"""What is cut before rules and words of the user."""
 
 
 @frozen
@@ -120,8 +74,8 @@ class CutSite:
     A part that may be cut.
 
     ``tokens`` is its size. ``rank`` is its place in the order of cutting: arguments of a "call"
-    and "tool" outputs first, then "rules", the "task" (messages of users and systems), and
-    "pinned" parts after everything else.
+    and a "document" that an agent added first, then "tool" outputs, "rules", the "task" (words of
+    users), and "pinned" parts after everything else.
     """
 
     index: int
@@ -191,18 +145,30 @@ def _cut(view: View, context: CompactionContext, site: CutSite, cap: int) -> Rew
         text = short_arguments(part, cap / site.tokens, handle)
     else:
         whole, lead = _text_of(part), find_lead(message, site.part)
+        start, end = _find_content(whole, lead, site)
         # A line before a text may cost a little more than by itself.
-        front = view.counter.text(seal_text(lead)) + 2 if lead else 0
+        edges = seal_text(lead) if lead else whole[:start] + whole[end:]
+        front = view.counter.text(edges) + 2 if edges else 0
         inside = cap - (site.tokens - view.counter.text(whole)) - front
-        rest = whole.partition("\n")[2] if lead else whole
+        text = whole[start:end].strip("\n") if edges else whole
         count, values = view.counter, view.names
-        if _is_written(part, site, rest):
-            text = paragraphs(rest, inside, count, values, handle=handle)
+        if _is_written(part, site, text):
+            text = paragraphs(text, inside, count, values, handle=handle)
         else:
             query = Query.of(view.messages, context.focus)
-            text = excerpt(rest, inside, count, handle=handle, values=values, query=query)
-        text = seal_text(lead + text) if lead else text
+            text = excerpt(text, inside, count, handle=handle, values=values, query=query)
+        if lead:
+            text = seal_text(lead + text)
+        elif edges:
+            text = f"{whole[:start]}\n{text}\n{whole[end:]}"
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
+
+
+def _find_content(text: str, lead: str, site: CutSite) -> tuple[int, int]:
+    """Return start and end of what may be shortened: without its edges a frame would be words."""
+    if lead:
+        return text.find("\n") + 1 or len(text), len(text)
+    return frame_edges(text) if site.rank in ("document", "rules") else (0, len(text))
 
 
 def _short_plan(view: View, part: Part, room: int, handle: str) -> str | None:
@@ -238,8 +204,8 @@ def find_lead(message: Message, part: int) -> str:
 def _order(sites: list[CutSite], room: int) -> list[list[CutSite]]:
     """Cut the task and similar parts late, unless they would leave no room for anything else."""
     system = [site for site in sites if site.rank == "system"]
-    tools = [site for site in sites if site.rank in ("call", "tool")]
-    rest = [site for site in sites if site.rank not in ("call", "tool", "system")]
+    tools = [site for site in sites if site.rank in MATERIAL]
+    rest = [site for site in sites if site.rank not in (*MATERIAL, "system")]
     if sum(site.tokens for site in rest) > room / 2:
         return [[*tools, *rest], system]
     return [tools, rest, system]
@@ -270,17 +236,18 @@ def _sites(view: View, staying: Iterable[int], least: int = SMALLEST) -> Iterabl
     for index in staying:
         message = view.messages[index]
         reason = view.protected.get(index)
-        if reason == "system" and view.dialect in ANY_ORDER:
-            continue  # There it defines the agent, with its tools.
         for position, part in enumerate(message.parts):
             if _is_cuttable(part):
                 tokens = view.counter.part(part)
-                if tokens > least:
-                    rank = "tool" if index in view.observed else _rank(part, reason)
+                rank = "tool" if index in view.observed else _rank(part, reason)
+                # In those dialects a system message defines the agent, with its tools.
+                if tokens > least and not (rank == "system" and view.dialect in ANY_ORDER):
                     yield CutSite(index, position, tokens, rank)
 
 
 def _rank(part: Part, reason: Reason | None) -> Rank:
+    if reason in _WITH_FRAMES and isinstance(part, Text) and is_document(part.text):
+        return "document"
     if reason in ("pinned", "rules", "system"):
         return reason
     if isinstance(part, ToolCall):
@@ -329,12 +296,13 @@ def _cutting(
     def by_rank(rank: Rank) -> list[CutSite]:
         return [site for site in free if site.rank == rank]
 
-    yield by_rank("call"), results, max(SMALLEST, floor // 4)
+    yield [*by_rank("call"), *by_rank("document")], results, max(SMALLEST, floor // 4)
     yield by_rank("tool"), results, floor
     yield by_rank("rules"), results, floor
     yield by_rank("task"), share * target, floor
     yield by_rank("pinned"), share * target, floor
     yield free, LAST_SHARE * target, SMALLEST
+    yield by_rank("document"), FULL * target, 1
     yield system, FULL * target, floor
     yield rest, FULL * target, SMALLEST_AT_LAST
     yield system, FULL * target, SMALLEST_AT_LAST
