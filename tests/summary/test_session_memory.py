@@ -56,7 +56,7 @@ def test_the_prepared_edits_are_proposed_unchanged():
     ("given", "log", "words"),
     [
         ({}, LOG, "nothing is prepared"),
-        ({"memory": PREPARED, "focus": "the build"}, LOG, "what to focus on"),
+        ({"memory": PREPARED, "focus": "the build"}, LOG, "before the focus was set"),
         ({"memory": PREPARED}, LOG[2:], "has changed in the view"),
     ],
 )

@@ -49,11 +49,14 @@ UNREAD_SHARE = 0.28
 FULL = 0.93
 """Fraction of the target that all messages together may take; a note or two comes on top."""
 
-RESULT_SHARE, LAST_SHARE = 0.26, 0.8
+RESULT_SHARE, YIELD = 0.26, 3
 """
-Fractions of the target for messages that must stay, once they are too large: before the user's
-words are shortened for them, and where nothing else can be shortened.
+Results and rules make room for the rest: besides every token above their share, messages that must
+stay free so many more, down to this fraction of the target.
 """
+
+ATTEMPTS, LEAST_STEP = 4, 16
+"""Maximum number of cuts until a part is above its minimum size, and tokens added at least."""
 
 _WITH_FRAMES: Final = frozenset({"task", "latest", "rules", "system"})
 """Why a message stays in which frames of an agent are documents."""
@@ -128,10 +131,30 @@ def _cut_down(
         for site, size in zip(group, now, strict=True):
             place = (site.index, site.part)
             if size > cap:
-                edit = _cut(view, context, site, cap)
-                if (less := _count_saved(view, edit)) > saved.get(place, 0):
+                edit, less = _cut_above(view, context, site, cap, floor)
+                if less > saved.get(place, 0):
                     found[place], saved[place] = edit, less
     return tuple(found.values())
+
+
+def _cut_above(
+    view: View, context: CompactionContext, site: CutSite, cap: int, floor: int
+) -> tuple[Rewrite, int]:
+    """
+    Cut a part to a size, but not below the floor unless that is as small as parts may get.
+
+    Returns:
+        The edit, and the tokens that it frees.
+    """
+    for _ in range(ATTEMPTS):
+        edit = _cut(view, context, site, cap)
+        freed = _count_saved(view, edit)
+        missing = floor - (site.tokens - freed)
+        if missing <= 0 or floor <= SMALLEST:
+            break
+        # An excerpt ends at whole lines and paragraphs, and may be smaller than it may be.
+        cap += max(missing, LEAST_STEP)
+    return edit, freed
 
 
 def _cut(view: View, context: CompactionContext, site: CutSite, cap: int) -> Rewrite:
@@ -261,9 +284,9 @@ def shorten_staying(
     """
     Shorten the largest messages that must stay, as far as they take too much of the target.
 
-    Call arguments come first, then results and rules, then user messages, then pins. Except for
-    arguments, none is cut below an eighth of the target unless there is no choice. Small unread
-    results and short user messages are not cut before the system prompt is.
+    Call arguments and frames of agents come first, then results, rules, user messages, and pins.
+    Except for arguments and frames, none is cut below an eighth of the target unless there is no
+    choice. Small unread results and short user messages are not cut before the system prompt is.
 
     Args:
         view: The view that holds the messages.
@@ -273,39 +296,43 @@ def shorten_staying(
         folded: Size of all other messages, in tokens; the rest of the target is available, too.
     """
     staying, target = list(positions), context.target
+    total = sum(view.counts[index] for index in staying)
     sites = list(_sites(view, staying, SMALLEST_AT_LAST))
     if any(is_summary(view.messages[site.index].text) for site in sites if site.rank == "task"):
         share = max(share, SUMMARY_SHARE)
     spared, room = _find_spared(view, sites, target), FULL * target - folded
     steps = [
         (group, max(goal, room), floor)
-        for group, goal, floor in _cutting(sites, spared, share, target)
+        for group, goal, floor in _cutting(sites, spared, share, target, total)
     ]
     return _cut_down(view, context, staying, steps)
 
 
 def _cutting(
-    sites: Sequence[CutSite], spared: Collection[CutSite], share: float, target: int
+    sites: Sequence[CutSite], spared: Collection[CutSite], share: float, target: int, total: int
 ) -> Iterator[tuple[list[CutSite], float, int]]:
     """Yield the steps of `_cut_down`: sites, the size at which to stop, the minimum size."""
-    floor, results = round(target * LEAST_SHARE), RESULT_SHARE * target
+    floor, goal, full = round(target * LEAST_SHARE), share * target, FULL * target
+    low = max(RESULT_SHARE * target, goal - YIELD * max(0, total - goal))
     rest = [site for site in sites if site.rank != "system"]
     system = [site for site in sites if site.rank == "system"]
     free = [site for site in rest if site not in spared]
 
-    def by_rank(rank: Rank) -> list[CutSite]:
-        return [site for site in free if site.rank == rank]
+    def by_rank(*ranks: Rank) -> list[CutSite]:
+        return [site for site in free if site.rank in ranks]
 
-    yield [*by_rank("call"), *by_rank("document")], results, max(SMALLEST, floor // 4)
-    yield by_rank("tool"), results, floor
-    yield by_rank("rules"), results, floor
-    yield by_rank("task"), share * target, floor
-    yield by_rank("pinned"), share * target, floor
-    yield free, LAST_SHARE * target, SMALLEST
-    yield by_rank("document"), FULL * target, 1
-    yield system, FULL * target, floor
-    yield rest, FULL * target, SMALLEST_AT_LAST
-    yield system, FULL * target, SMALLEST_AT_LAST
+    yield by_rank("call", "document"), low, max(SMALLEST, floor // 4)
+    yield by_rank("tool"), low, floor
+    yield by_rank("rules"), low, floor
+    yield by_rank("task"), goal, floor
+    yield by_rank("pinned"), goal, floor
+    yield system, full, floor
+    yield rest, full, floor
+    # The target leaves no choice.
+    yield by_rank("document"), full, 1
+    yield free, full, SMALLEST
+    yield rest, full, SMALLEST_AT_LAST
+    yield system, full, SMALLEST_AT_LAST
 
 
 def _find_spared(view: View, sites: Iterable[CutSite], target: int) -> frozenset[CutSite]:
