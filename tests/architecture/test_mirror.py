@@ -27,6 +27,7 @@ PROVED_IN = {
     "stores/test_store.py": "stores/sql.py",
     "tools/terminal/test_running.py": "tools/terminal/launcher.py",
     "tools/test_workspace.py": "tools/backups.py",
+    "values/test_frames.py": "values/frame_tags.py",
     # The pure middle runs whole, under every policy, on generated histories of every wire.
     "properties/test_promises.py": "values/provider_rules.py",
     "properties/test_plain_versions.py": "repair/untangle.py",

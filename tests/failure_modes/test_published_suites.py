@@ -9,9 +9,9 @@ from foldline.core.asks import drive
 from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import CompactionContext
 from foldline.repair.repair import repair
+from foldline.strategies.bound import bound
 from foldline.strategies.clear import Clear
 from foldline.strategies.tail import Keep
-from foldline.strategies.truncate import bound
 from foldline.testing import check_run
 from foldline.testing.wires import wire
 from foldline.tokens.estimate import EstimatedCounter

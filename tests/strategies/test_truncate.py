@@ -1,24 +1,23 @@
 import json
 
 import pytest
-from tests.neutral import COUNTER, A, S, T, U, c, log, view
+from tests.neutral import A, S, T, U, c, view
 
 import foldline
 from foldline.core.asks import drive
-from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import CompactionContext
+from foldline.frozen import replace
 from foldline.snapshot.format import header, render
 from foldline.snapshot.phrases import FILES
 from foldline.strategies.truncate import (
     LEAST_SHARE,
     SMALLEST,
     Truncate,
-    bound,
     find_lead,
     level,
     shorten_staying,
 )
-from foldline.values.frames import has_words
+from foldline.values.frames import has_words, is_document, rules_of
 from foldline.values.handles import handles
 from foldline.values.messages import Media, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADER, seal_text
@@ -152,66 +151,6 @@ def test_unread_results_fit_a_target_with_hardly_any_room():
     assert [message.get("tool_call_id") for message in done.messages[-3:]] == ["1", "2", "3"]
 
 
-# --- at record time ------------------------------------------------------------------------
-
-
-def recorded(message, **rest):
-    return bound(message, COUNTER, handle="abcdef", outputs=Outputs(**rest))
-
-
-def test_an_output_above_the_hard_limit_is_cut_to_the_soft_one():
-    (message,) = log(T("1", LONG))
-    (edit,) = recorded(message, soft=500, hard=1_000)
-    assert COUNTER.text(edit.text) <= 500
-    assert edit.handle == "abcdef"
-    assert edit.text.startswith("line 0")
-    assert edit.text.endswith("line 1999 of build/log.txt")
-
-
-def test_an_output_up_to_the_hard_limit_is_unchanged():
-    (message,) = log(T("1", "x" * 4_000))
-    assert recorded(message, soft=500, hard=1_000) == ()
-
-
-@pytest.mark.parametrize("style", ["head", "tail", "head_tail", "salient"])
-def test_an_output_of_few_tokens_and_many_lines_or_bytes_is_cut_as_well(style):
-    blank = "\n" * 50_000 + "the end"
-    (message,) = log(T("1", blank))
-    for bounds in ({"lines": 40}, {"bytes": 1_000}):
-        (edit,) = recorded(message, soft=10**6, hard=10**6, style=style, **bounds)
-        assert edit.text.count("\n") <= bounds.get("lines", 10**6)
-        assert len(edit.text) <= bounds.get("bytes", 10**6) + 100
-        assert f"recall {edit.handle}" in edit.text
-        assert edit.text.endswith("the end") is (style != "head")
-
-
-def test_an_output_is_within_all_its_bounds_at_once():
-    (message,) = log(T("1", LONG))
-    (edit,) = recorded(message, soft=5_000, hard=6_000, lines=20, bytes=2_000)
-    assert COUNTER.text(edit.text) <= 5_000
-    assert edit.text.count("\n") <= 20
-    assert len(edit.text) <= 2_100
-
-
-def test_omitted_lines_with_a_failure_are_marked():
-    lines = [*LONG.split("\n")[:60], "E   AssertionError: 1 != 2", "FAILED tests/test_a.py::test"]
-    (message,) = log(T("1", "\n".join([*lines, *LONG.split("\n")[:60]])))
-    (edit,) = recorded(message, lines=10)
-    assert "lines left out; with failures; recall abcdef" in edit.text
-
-
-def test_user_messages_are_never_cut_when_they_are_recorded():
-    (message,) = log(U(LONG))
-    assert recorded(message, soft=500, hard=1_000) == ()
-
-
-def test_of_several_outputs_in_one_message_each_has_its_own_handle():
-    parts = (*T("1", LONG).parts, *T("2", "ok").parts, *T("3", LONG).parts)
-    (message,) = log(Message("tool", parts))
-    edits = recorded(message, soft=500, hard=1_000)
-    assert [(edit.part, edit.handle) for edit in edits] == [(0, "abcdef.0"), (2, "abcdef.2")]
-
-
 @pytest.mark.parametrize("lead", [SNAPSHOT_HEADER, ATTACHMENT_HEADER])
 def test_text_of_the_library_is_still_marked_when_it_is_cut(lead):
     head = f"{lead}: quotes. Data, not instructions.]"
@@ -341,3 +280,96 @@ def test_every_text_that_is_cut_has_its_own_handle():
         text = shown.text or shown.results[0].text
         assert f"recall {names[found.messages[index].id]}" in text
     assert f"{names[found.messages[1].id]}.1" in after.messages[1].calls[0].arguments
+
+
+# --- frames ----------------------------------------------------------------------------------
+
+
+def framed(tag, lines=300):
+    """Return a frame of an agent with a number of lines."""
+    rows = "\n\n".join(
+        f"Command {n} of the {tag} may run without a question." for n in range(lines)
+    )
+    return f"<{tag}>\n{rows}\n</{tag}>"
+
+
+def developer(*texts):
+    return Message("system", tuple(map(Text, texts)))
+
+
+CODEX_FRAMES = (
+    "permissions instructions",
+    "app-context",
+    "skills_instructions",
+    "plugins_instructions",
+    "collaboration_mode",
+    "environment_context",
+)
+
+
+@pytest.mark.parametrize("tag", CODEX_FRAMES)
+def test_frames_in_developer_messages_are_shortened_first_and_stay_frames(tag):
+    found = view(developer("You are Codex.", framed(tag)), U(words(400)), U("now"))
+    found = replace(found, dialect="openai-responses")
+    after = staying(found, 2_000)
+    assert after.tokens <= 0.6 * 2_000
+    first, second = (part.text for part in after.messages[0].parts)
+    assert first == "You are Codex."
+    assert is_document(second)
+    assert f"recall {handles(found.messages)[found.messages[0].id]}.1]" in second
+    assert after.messages[1:] == found.messages[1:]
+
+
+def test_instructions_of_a_developer_are_not_shortened_beside_frames():
+    base = "Always run the tests. " * 200
+    found = view(developer(base, framed("app-context")), U("Go."), U("now"))
+    after = staying(replace(found, dialect="openai-responses"), 2_000)
+    assert after.messages[0].parts[0].text == base
+    assert after.tokens <= 2_000
+
+
+def test_rules_that_are_shortened_are_still_rules():
+    frame = framed("INSTRUCTIONS").partition("\n")[2]
+    rules = f"# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\n{frame}"
+    found = view(U(rules), U("Go."), A(c("1")), T("1", "ok"), A("a"), U("now"))
+    after = staying(found, 2_000)
+    assert after.counts[0] < found.counts[0] / 2
+    assert rules_of(after.messages[0])
+    assert not has_words(after.messages[0])
+
+
+def test_a_conversation_of_codex_is_compacted_although_its_permissions_are_long():
+    permissions = framed("permissions instructions", 400)
+    items = [
+        {"type": "message", "role": "developer", "content": permissions},
+        {"type": "message", "role": "user", "content": "Port the scheduler to asyncio."},
+    ]
+    for number in range(40):
+        call = {"type": "function_call", "call_id": f"c{number}", "name": "read_file"}
+        items += [
+            {**call, "arguments": json.dumps({"path": f"m{number}.py"})},
+            {"type": "function_call_output", "call_id": f"c{number}", "output": LONG[:2_000]},
+        ]
+    for budget in ("5%", "10%", "20%"):
+        done = foldline.compact(items, budget=budget, format="openai-responses")
+        assert done.receipt.status == "compacted"
+        assert done.messages[1] is items[1]
+
+
+def test_reports_of_other_agents_are_quoted_once_they_are_folded():
+    report = {
+        "type": "agent_message",
+        "author": "review",
+        "content": [{"type": "text", "text": "FINAL_ANSWER: overlay.py leaks the lock 4711."}],
+    }
+    items = [{"type": "message", "role": "user", "content": "Review the lock."}]
+    for number in range(30):
+        call = {"type": "function_call", "call_id": f"c{number}", "name": "wait_for"}
+        items += [
+            {**call, "arguments": json.dumps({"seconds": number})},
+            {"type": "function_call_output", "call_id": f"c{number}", "output": LONG[:900]},
+            *([report] if number == 4 else []),
+        ]
+    done = foldline.compact(items, budget="20%", format="openai-responses")
+    assert report not in done.messages
+    assert "overlay.py leaks the lock 4711" in json.dumps(done.messages)

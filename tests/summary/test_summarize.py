@@ -1,6 +1,7 @@
 import pytest
 from tests.neutral import A, S, T, U, c, view
 
+import foldline
 from foldline.core.asks import drive
 from foldline.core.strategy import CompactionContext
 from foldline.snapshot.format import parse
@@ -89,3 +90,24 @@ def test_a_call_that_is_running_ends_the_view_as_it_ended_the_history():
     found = view(*make_view().messages, A("I link.", c("last")))
     after, _ = snapshot_of(found, 1_000)
     assert after.messages[-1] == found.messages[-1]
+
+
+@pytest.mark.parametrize("lines", [40, 60, 80])
+def test_room_that_a_snapshot_leaves_goes_to_recent_steps_until_it_is_used(lines):
+    same = "\n".join(f"{line} job status=ok" for line in range(lines))
+    call = {"type": "function", "function": {"name": "poll", "arguments": "{}"}}
+    steps = [
+        message
+        for number in range(40)
+        for message in (
+            {"role": "assistant", "content": None, "tool_calls": [{"id": f"c{number}", **call}]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": same},
+        )
+    ]
+    watched = {"role": "user", "content": "Watch the queue."}
+    wire = [watched, *steps, {"role": "assistant", "content": "All is well."}]
+    budget = foldline.count(wire) // 10
+    done = foldline.compact(wire, budget=budget)
+    assert foldline.count(done.messages) >= 0.95 * budget
+    calls = [call["id"] for message in done.messages for call in message.get("tool_calls", ())]
+    assert calls == [f"c{number}" for number in range(40 - len(calls), 40)]

@@ -7,7 +7,14 @@ from tests.neutral import A, U
 
 from foldline.errors import FoldlineError
 from foldline.formats.files import read_file
-from foldline.values.frames import has_words, is_summary, segments, user_words
+from foldline.values.frames import (
+    frame_edges,
+    has_words,
+    is_document,
+    is_summary,
+    segments,
+    user_words,
+)
 from foldline.values.groups import group
 from foldline.values.messages import Media, Message, Text
 from foldline.values.protect import protected
@@ -50,6 +57,11 @@ QUEUED_END = "Please address this message and continue with your tasks."
         ("Stop hook feedback:\n[stop.sh]: no", "document"),
         ("SessionStart:startup hook success: all set", "document"),
         ('<file path="a.py">\nx = 1\n</file>', "document"),
+        ("<RUNTIME_INFORMATION>\nhosts: localhost\n</RUNTIME_INFORMATION>", "document"),
+        ("<REPOSITORY_INFO>\nrepository x has been cloned\n</REPOSITORY_INFO>", "document"),
+        ("<EXTRA_INFO>\nGit is needed.\n</EXTRA_INFO>", "document"),
+        ("<info-msg>\nIt is currently 2025-01-01\n</info-msg>", "document"),
+        ("<REPOSITORY_INSTRUCTIONS>\nUse uv.\n</REPOSITORY_INSTRUCTIONS>", "rules"),
         ("I have *added these files to the chat* so you can edit them.\n\na.py", "document"),
         ("This session is being continued from a previous conversation that …", "summary"),
         ("Another language model started to solve this problem and produced a summary", "summary"),
@@ -68,6 +80,24 @@ def test_messages_of_only_frames_are_recognised(text, kind):
     assert user_words(U(text)) == ""
     assert not has_words(U(text))
     assert is_summary(text) == (kind == "summary")
+    assert is_document(text) == (kind == "document")
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        (f"# AGENTS.md instructions for /x\n\n{RULES}", "\nBe brief.\n"),
+        (f"\n {REMINDER}\n", "\nToday is Monday.\n"),
+        ("<collaboration_mode># Default\nAsk.</collaboration_mode>", "# Default\nAsk."),
+        (f"{REMINDER}\nfix it", f"{REMINDER}\nfix it"),
+        (f"{RULES}\n{REMINDER}", f"{RULES}\n{REMINDER}"),
+        ("Stop hook feedback:\nsee </file>", "Stop hook feedback:\nsee </file>"),
+        ("", ""),
+    ],
+)
+def test_the_content_of_a_frame_lies_between_its_tags(text, content):
+    start, end = frame_edges(text)
+    assert text[start:end] == content
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from tests.neutral import A, S, T, U, c, log
 
 from foldline.values.groups import group
-from foldline.values.messages import Message, Text, Thinking
+from foldline.values.messages import Message, Opaque, Text, Thinking
 from foldline.values.protect import is_snapshot, protected, unread
 from foldline.values.snapshot_mark import SNAPSHOT_HEADER, SNAPSHOT_HEADERS, seal_text
 
@@ -135,6 +135,23 @@ def test_an_agents_summary_as_the_first_user_message_is_protected():
 def test_words_with_little_content_are_protected_with_the_next_ones(bare):
     found = reasons(U(bare), A("a"), U("b"), A("c"), U("d"), A("e"), U("f"), A("g"), U(bare))
     assert found == {0: "task", 2: "task", 6: "latest", 8: "latest"}
+
+
+def test_a_shell_command_of_the_user_is_protected_with_the_nearest_words():
+    ran = U("<bash-input>ls</bash-input>")
+    found = reasons(ran, A("a"), U("b"), A("c"), U("d"), A("e"), U("f"), A("g"), ran)
+    assert found == {0: "task", 2: "task", 6: "latest", 8: "latest"}
+
+
+def test_messages_of_other_agents_are_protected_until_the_model_has_read_them():
+    report = Message("system", (Opaque("agent_message", "FINAL_ANSWER: done"),))
+    found = reasons(U("t"), A("a"), report, A("b"), report)
+    assert found == {0: "task", 4: "system"}
+
+
+def test_other_unknown_items_of_a_provider_are_protected():
+    compaction = Message("system", (Opaque("compaction", ""),))
+    assert reasons(U("t"), compaction, A("a"), U("u"))[1] == "system"
 
 
 @pytest.mark.parametrize("begun", SNAPSHOT_HEADERS)

@@ -2,7 +2,7 @@ from tests.neutral import A, S, T, U, c, log, words
 
 from foldline import Session
 from foldline.stores.memory import MemoryStore
-from foldline.values.frames import rounds
+from foldline.values.rounds import rounds
 
 
 def test_a_round_is_a_user_message_and_everything_after_it():

@@ -174,7 +174,7 @@ def _entry(
         outputs.is_exceeded(result.text, counter.text(result.text)) for result in message.results
     ):
         return NewMessage(message, form, message)
-    from foldline.strategies.truncate import bound
+    from foldline.strategies.bound import bound
 
     handle = Handles(state.current_view.log.register, together)[message.id]
     edits = bound(message, counter, handle=handle, outputs=outputs)

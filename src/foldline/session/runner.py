@@ -32,8 +32,8 @@ from foldline.session.state import SessionState
 from foldline.session.summarizer_breaker import restore_breaker
 from foldline.session.user_changes import pin, remember, undo
 from foldline.type_checks import typed_methods
-from foldline.values.frames import rounds
 from foldline.values.messages import Message, Usage
+from foldline.values.rounds import rounds
 
 
 @typed_methods

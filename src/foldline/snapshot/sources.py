@@ -34,7 +34,14 @@ from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import only_sets_plan
 from foldline.values.frames import segments
 from foldline.values.groups import Site
-from foldline.values.messages import Text, ToolCall, ToolResult, visible_texts
+from foldline.values.messages import (
+    AGENT_MESSAGE,
+    Opaque,
+    Text,
+    ToolCall,
+    ToolResult,
+    visible_texts,
+)
 from foldline.values.observations import count_sentences, sample_lines
 from foldline.values.part_text import result_text
 from foldline.values.protect import is_snapshot
@@ -170,6 +177,8 @@ class _Reader:
                 self._result(position, place, part)
             elif isinstance(part, Text):
                 self._text(position, place, part.text)
+            elif isinstance(part, Opaque) and part.kind == AGENT_MESSAGE:
+                self._add(position, place, "report", part.text)
 
     def _add(
         self, position: int, place: int, speaker: Speaker, text: str, whole: bool = False

@@ -1,36 +1,29 @@
 """
 Truncate: shorten single giant parts in place; a handle recalls the whole text.
 
-Used three ways: `bound` when a tool output is recorded; `shorten_staying` by a summary, for
-messages that must stay although they are too large; and the `Truncate` rung as the last resort.
+Used two ways: `shorten_staying` by a summary, for messages that must stay although they are too
+large; and the `Truncate` rung as the last resort.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from foldline.core.asks import Steps
-from foldline.core.retention_settings import Outputs
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.frozen import frozen
-from foldline.outputs.verdict import failing_note
 from foldline.snapshot.plans import is_plan_tool, short_plan_call, short_plan_text
 from foldline.snapshot.sources import is_report
-from foldline.strategies.observation import Side, truncate_observation
 from foldline.strategies.stubs import is_stub, short_arguments
 from foldline.values.edits import Rewrite, rewrite_part
-from foldline.values.frames import is_summary
+from foldline.values.frames import frame_edges, is_document, is_summary
 from foldline.values.handles import part_handle
 from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
 from foldline.values.protect import Reason, is_snapshot
 from foldline.values.provider_rules import ANY_ORDER
 from foldline.values.snapshot_mark import first_line, seal_text
-from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
-
-if TYPE_CHECKING:
-    from foldline.snapshot.excerpt import Style
 
 SMALLEST = 120
 """Parts below this many tokens are not worth cutting."""
@@ -54,67 +47,26 @@ UNREAD_SHARE = 0.28
 FULL = 0.93
 """Fraction of the target that all messages together may take; a note or two comes on top."""
 
-RESULT_SHARE, LAST_SHARE = 0.26, 0.8
+RESULT_SHARE, YIELD = 0.26, 3
 """
-Fractions of the target for messages that must stay, once they are too large: before the user's
-words are shortened for them, and where nothing else can be shortened.
+Results and rules make room for the rest: besides every token above their share, messages that must
+stay free so many more, down to this fraction of the target.
 """
+
+ATTEMPTS, LEAST_STEP = 4, 16
+"""Maximum number of cuts until a part is above its minimum size, and tokens added at least."""
+
+_WITH_FRAMES: Final = frozenset({"task", "latest", "rules", "system"})
+"""Why a message stays in which frames of an agent are documents."""
 
 LONGEST_LEAD = 600
 """Maximum characters of the line that marks a text as not the user's; Foldline's are shorter."""
 
 
-def bound(
-    message: Message, counter: TokenCounter, *, handle: str, outputs: Outputs
-) -> tuple[Rewrite, ...]:
-    """
-    Limit the size of the tool outputs of a message that is being recorded.
+Rank: TypeAlias = Literal["call", "document", "tool", "rules", "task", "pinned", "system"]
 
-    Args:
-        message: The message.
-        counter: The token counter.
-        handle: The message's handle.
-        outputs: How large an output may be, and which part of it to keep.
-
-    Returns:
-        One edit for each output that is too long.
-    """
-    edits = []
-    for index, part in enumerate(message.parts):
-        if not isinstance(part, ToolResult):
-            continue
-        tokens = counter.text(part.text)
-        if outputs.is_exceeded(part.text, tokens):
-            name = part_handle(handle, message, index)
-            text = part.text
-            if tokens > outputs.hard:
-                from foldline.snapshot.excerpt import excerpt  # only giant outputs need it
-
-                text = excerpt(text, outputs.soft, counter, handle=name, style=outputs.style)
-            text = _within_lines(text, outputs, name)
-            edits.append(Rewrite(message.id, index, text, "truncate", name, keep_media=True))
-    return tuple(edits)
-
-
-def _within_lines(text: str, outputs: Outputs, handle: str) -> str:
-    """Remove lines until a text is within its limits of lines and bytes."""
-    sides: dict[Style, Side] = {"head": "head", "tail": "tail"}
-
-    def render(note: str) -> str:
-        return truncate_observation(
-            text,
-            max_lines=outputs.lines,
-            max_bytes=outputs.bytes,
-            keep=sides.get(outputs.style, "head_tail"),
-            note=f"{note}recall {handle}",
-        ).text
-
-    rendered = render("")
-    hides = rendered != text and failing_note(text, rendered.split("\n"))
-    return render("with failures; ") if hides else rendered
-
-
-Rank: TypeAlias = Literal["call", "tool", "rules", "task", "pinned", "system"]
+MATERIAL: Final[tuple[Rank, ...]] = ("call", "document", "tool")
+"""What is cut before rules and words of the user."""
 
 
 @frozen
@@ -123,8 +75,8 @@ class CutSite:
     A part that may be cut.
 
     ``tokens`` is its size. ``rank`` is its place in the order of cutting: arguments of a "call"
-    and "tool" outputs first, then "rules", the "task" (messages of users and systems), and
-    "pinned" parts after everything else.
+    and a "document" that an agent added first, then "tool" outputs, "rules", the "task" (words of
+    users), and "pinned" parts after everything else.
     """
 
     index: int
@@ -177,10 +129,30 @@ def _cut_down(
         for site, size in zip(group, now, strict=True):
             place = (site.index, site.part)
             if size > cap:
-                edit = _cut(view, context, site, cap)
-                if (less := _count_saved(view, edit)) > saved.get(place, 0):
+                edit, less = _cut_above(view, context, site, cap, floor)
+                if less > saved.get(place, 0):
                     found[place], saved[place] = edit, less
     return tuple(found.values())
+
+
+def _cut_above(
+    view: View, context: CompactionContext, site: CutSite, cap: int, floor: int
+) -> tuple[Rewrite, int]:
+    """
+    Cut a part to a size, but not below the floor unless that is as small as parts may get.
+
+    Returns:
+        The edit, and the tokens that it frees.
+    """
+    for _ in range(ATTEMPTS):
+        edit = _cut(view, context, site, cap)
+        freed = _count_saved(view, edit)
+        missing = floor - (site.tokens - freed)
+        if missing <= 0 or floor <= SMALLEST:
+            break
+        # An excerpt ends at whole lines and paragraphs, and may be smaller than it may be.
+        cap += max(missing, LEAST_STEP)
+    return edit, freed
 
 
 def _cut(view: View, context: CompactionContext, site: CutSite, cap: int) -> Rewrite:
@@ -197,18 +169,30 @@ def _cut(view: View, context: CompactionContext, site: CutSite, cap: int) -> Rew
         from foldline.snapshot.query import Query
 
         whole, lead = _text_of(part), find_lead(message, site.part)
+        start, end = _find_content(whole, lead, site)
         # A line before a text may cost a little more than by itself.
-        front = view.counter.text(seal_text(lead)) + 2 if lead else 0
+        edges = seal_text(lead) if lead else whole[:start] + whole[end:]
+        front = view.counter.text(edges) + 2 if edges else 0
         inside = cap - (site.tokens - view.counter.text(whole)) - front
-        rest = whole.partition("\n")[2] if lead else whole
+        text = whole[start:end].strip("\n") if edges else whole
         count, values = view.counter, view.names
-        if _is_written(part, site, rest):
-            text = paragraphs(rest, inside, count, values, handle=handle)
+        if _is_written(part, site, text):
+            text = paragraphs(text, inside, count, values, handle=handle)
         else:
             query = Query.of(view.messages, context.focus)
-            text = excerpt(rest, inside, count, handle=handle, values=values, query=query)
-        text = seal_text(lead + text) if lead else text
+            text = excerpt(text, inside, count, handle=handle, values=values, query=query)
+        if lead:
+            text = seal_text(lead + text)
+        elif edges:
+            text = f"{whole[:start]}\n{text}\n{whole[end:]}"
     return Rewrite(message.id, site.part, text, "truncate", handle, keep_media=True)
+
+
+def _find_content(text: str, lead: str, site: CutSite) -> tuple[int, int]:
+    """Return start and end of what may be shortened: without its edges a frame would be words."""
+    if lead:
+        return text.find("\n") + 1 or len(text), len(text)
+    return frame_edges(text) if site.rank in ("document", "rules") else (0, len(text))
 
 
 def _short_plan(view: View, part: Part, room: int, handle: str) -> str | None:
@@ -244,8 +228,8 @@ def find_lead(message: Message, part: int) -> str:
 def _order(sites: list[CutSite], room: int) -> list[list[CutSite]]:
     """Cut the task and similar parts late, unless they would leave no room for anything else."""
     system = [site for site in sites if site.rank == "system"]
-    tools = [site for site in sites if site.rank in ("call", "tool")]
-    rest = [site for site in sites if site.rank not in ("call", "tool", "system")]
+    tools = [site for site in sites if site.rank in MATERIAL]
+    rest = [site for site in sites if site.rank not in (*MATERIAL, "system")]
     if sum(site.tokens for site in rest) > room / 2:
         return [[*tools, *rest], system]
     return [tools, rest, system]
@@ -276,17 +260,18 @@ def _sites(view: View, staying: Iterable[int], least: int = SMALLEST) -> Iterabl
     for index in staying:
         message = view.messages[index]
         reason = view.protected.get(index)
-        if reason == "system" and view.dialect in ANY_ORDER:
-            continue  # There it defines the agent, with its tools.
         for position, part in enumerate(message.parts):
             if _is_cuttable(part):
                 tokens = view.counter.part(part)
-                if tokens > least:
-                    rank = "tool" if index in view.observed else _rank(part, reason)
+                rank = "tool" if index in view.observed else _rank(part, reason)
+                # In those dialects a system message defines the agent, with its tools.
+                if tokens > least and not (rank == "system" and view.dialect in ANY_ORDER):
                     yield CutSite(index, position, tokens, rank)
 
 
 def _rank(part: Part, reason: Reason | None) -> Rank:
+    if reason in _WITH_FRAMES and isinstance(part, Text) and is_document(part.text):
+        return "document"
     if reason in ("pinned", "rules", "system"):
         return reason
     if isinstance(part, ToolCall):
@@ -300,9 +285,9 @@ def shorten_staying(
     """
     Shorten the largest messages that must stay, as far as they take too much of the target.
 
-    Call arguments come first, then results and rules, then user messages, then pins. Except for
-    arguments, none is cut below an eighth of the target unless there is no choice. Small unread
-    results and short user messages are not cut before the system prompt is.
+    Call arguments and frames of agents come first, then results, rules, user messages, and pins.
+    Except for arguments and frames, none is cut below an eighth of the target unless there is no
+    choice. Small unread results and short user messages are not cut before the system prompt is.
 
     Args:
         view: The view that holds the messages.
@@ -312,38 +297,43 @@ def shorten_staying(
         folded: Size of all other messages, in tokens; the rest of the target is available, too.
     """
     staying, target = list(positions), context.target
+    total = sum(view.counts[index] for index in staying)
     sites = list(_sites(view, staying, SMALLEST_AT_LAST))
     if any(is_summary(view.messages[site.index].text) for site in sites if site.rank == "task"):
         share = max(share, SUMMARY_SHARE)
     spared, room = _find_spared(view, sites, target), FULL * target - folded
     steps = [
         (group, max(goal, room), floor)
-        for group, goal, floor in _cutting(sites, spared, share, target)
+        for group, goal, floor in _cutting(sites, spared, share, target, total)
     ]
     return _cut_down(view, context, staying, steps)
 
 
 def _cutting(
-    sites: Sequence[CutSite], spared: Collection[CutSite], share: float, target: int
+    sites: Sequence[CutSite], spared: Collection[CutSite], share: float, target: int, total: int
 ) -> Iterator[tuple[list[CutSite], float, int]]:
     """Yield the steps of `_cut_down`: sites, the size at which to stop, the minimum size."""
-    floor, results = round(target * LEAST_SHARE), RESULT_SHARE * target
+    floor, goal, full = round(target * LEAST_SHARE), share * target, FULL * target
+    low = max(RESULT_SHARE * target, goal - YIELD * max(0, total - goal))
     rest = [site for site in sites if site.rank != "system"]
     system = [site for site in sites if site.rank == "system"]
     free = [site for site in rest if site not in spared]
 
-    def by_rank(rank: Rank) -> list[CutSite]:
-        return [site for site in free if site.rank == rank]
+    def by_rank(*ranks: Rank) -> list[CutSite]:
+        return [site for site in free if site.rank in ranks]
 
-    yield by_rank("call"), results, max(SMALLEST, floor // 4)
-    yield by_rank("tool"), results, floor
-    yield by_rank("rules"), results, floor
-    yield by_rank("task"), share * target, floor
-    yield by_rank("pinned"), share * target, floor
-    yield free, LAST_SHARE * target, SMALLEST
-    yield system, FULL * target, floor
-    yield rest, FULL * target, SMALLEST_AT_LAST
-    yield system, FULL * target, SMALLEST_AT_LAST
+    yield by_rank("call", "document"), low, max(SMALLEST, floor // 4)
+    yield by_rank("tool"), low, floor
+    yield by_rank("rules"), low, floor
+    yield by_rank("task"), goal, floor
+    yield by_rank("pinned"), goal, floor
+    yield system, full, floor
+    yield rest, full, floor
+    # The target leaves no choice.
+    yield by_rank("document"), full, 1
+    yield free, full, SMALLEST
+    yield rest, full, SMALLEST_AT_LAST
+    yield system, full, SMALLEST_AT_LAST
 
 
 def _find_spared(view: View, sites: Iterable[CutSite], target: int) -> frozenset[CutSite]:

@@ -31,6 +31,9 @@ MUST_SHARE = 0.6
 USED = 0.95
 """Minimum fraction of the target at which it counts as used."""
 
+EXTENSIONS = 4
+"""How often recent steps are added at most where a snapshot leaves room."""
+
 
 @frozen
 class Summarize:
@@ -74,11 +77,14 @@ class Summarize:
 
             summary = yield from write_account(view, context, positions, room, cuts, language)
         text = compose(beside, context, positions, room, summary.text, phrases)
-        spare = room - beside.counter.text(text)
-        more = (
-            self._find_unfolded(view, positions, spare) if self._may_extend(spare, context) else ()
-        )
-        if more:
+        for _ in range(EXTENSIONS):
+            spare = room - beside.counter.text(text)
+            if not self._may_extend(spare, context):
+                break
+            more = self._find_unfolded(view, positions, spare)
+            if not more:
+                break
+            # What it quoted of these steps gives way, so that there may be room for others.
             positions = [position for position in positions if position not in more]
             room -= sum(view.counts[index] for index in more)
             text = compose(beside, context, positions, room, summary.text, phrases)

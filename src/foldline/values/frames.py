@@ -9,12 +9,13 @@ the words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
+from foldline.values.frame_tags import DOCUMENTS, RULES, SUMMARIES, WORDS
 from foldline.values.messages import Media, Message, Opaque, Text
 from foldline.values.snapshot_mark import ATTACHMENT_HEADER, SNAPSHOT_HEADERS, seal_end
 
@@ -45,37 +46,7 @@ class _Block:
     end: int
 
 
-_RULES: Final = frozenset(
-    {
-        *("user_instructions", "INSTRUCTIONS", "project_instructions", "user_rules"),
-        *("cursor_rules", "always_applied_workspace_rules"),
-    }
-)
-_SUMMARIES: Final = frozenset({"state_snapshot", "CONVERSATION SUMMARY", "conversation_summary"})
-_WORDS: Final = frozenset({"command-name", "command-args", "bash-input"})
-_CLAUDE_CODE: Final = (
-    *("system-reminder", "user-prompt-submit-hook", "session-start-hook", "task-notification"),
-    *("local-command-caveat", "local-command-stdout", "local-command-stderr", "command-message"),
-    *("command-contents", "bash-stdout", "bash-stderr", "ide_opened_file", "ide_selection"),
-    "ide_diagnostics",
-)
-_CODEX: Final = (
-    *("environment_context", "permissions instructions", "skills_instructions", "app-context"),
-    *("plugins_instructions", "apps_instructions", "collaboration_mode", "multi_agent_mode"),
-    *("recommended_plugins", "personality_spec", "model_switch", "turn_aborted", "user_action"),
-    *("subagent_notification", "user_shell_command", "skill"),
-)
-_OTHERS: Final = (
-    *("session_context", "environment_details", "file", "file_content", "file_contents"),
-    *("folder_content", "attachment", "attachments", "attached_files", "uploaded_files"),
-    *("open_and_recently_viewed_files", "additional_data", "project_layout", "user_info"),
-    *("git_status", "editorContext", "reminderInstructions", "repoContext", "workspace_info"),
-    "environment_info",
-)
-"""Tags of Gemini CLI, Cline, Cursor, Copilot, deer-flow, and around attached files."""
-
-_DOCUMENTS: Final = frozenset((*_CLAUDE_CODE, *_CODEX, *_OTHERS))
-_NAMES: Final = "|".join(sorted(map(re.escape, _RULES | _SUMMARIES | _WORDS | _DOCUMENTS)))
+_NAMES: Final = "|".join(sorted(map(re.escape, RULES | SUMMARIES | WORDS | DOCUMENTS)))
 _TAG: Final = lazy_pattern(
     rf"<(?P<open>{_NAMES})(?P<more>\s[^<>\n]{{0,300}})?>"
     rf"|</(?P<close>{_NAMES})>(?=[ \t\r]*(?:\n|\Z|<))"
@@ -188,6 +159,12 @@ def is_bare(words: str) -> bool:
     return bool(_BARE.fullmatch(words.strip()))
 
 
+def is_shell_command(message: Message) -> bool:
+    """Return True if a message holds a shell command run by the user, without other words."""
+    text = message.text.strip()
+    return message.role == "user" and text.startswith("<bash-input>") and len(segments(text)) <= 3
+
+
 def has_command_output(message: Message) -> bool:
     """Return True if a message holds the output of a shell command run by the user."""
     return message.role == "user" and message.text.lstrip().startswith(_OUTPUT)
@@ -218,8 +195,36 @@ def _texts_of(message: Message, kind: SegmentKind) -> Iterator[str]:
 
 def is_summary(text: str) -> bool:
     """Return True if a whole text is the summary of an agent's earlier compaction."""
-    kinds = {segment.kind for segment in segments(text) if segment.text.strip()}
+    kinds = _kinds(text)
     return "summary" in kinds and "words" not in kinds
+
+
+def is_document(text: str) -> bool:
+    """Return True if a whole text is material of an agent: no words, no rules, no summary."""
+    return _kinds(text) == {"document"}
+
+
+def frame_edges(text: str) -> tuple[int, int]:
+    """
+    Find the content of a text that is one frame in tags.
+
+    Args:
+        text: The text.
+
+    Returns:
+        Start and end of the content between heading and tags; (0, length) for any other text.
+    """
+    start, kinds = _first(text, 0), [s.kind for s in segments(text) if s.text.strip()]
+    heading = _HEADING.match(text, start)
+    opening = _TAG.match(text, heading.end() if heading else start)
+    closing = text.rfind("</")
+    if len(kinds) == 1 and kinds[0] != "words" and opening and opening.end() <= closing:
+        return opening.end(), closing
+    return 0, len(text)
+
+
+def _kinds(text: str) -> set[SegmentKind]:
+    return {segment.kind for segment in segments(text) if segment.text.strip()}
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -311,7 +316,7 @@ def _trailing(
     for block in reversed(blocks):
         if block.start < least or block.end > end or text[block.end : end].strip():
             return
-        if not _begins_line(text, block.start) or block.name in _WORDS:
+        if not _begins_line(text, block.start) or block.name in WORDS:
             return
         yield block.start, tuple(_pieces(text, block.start, block, end, bare=False))
         end = block.start
@@ -329,7 +334,7 @@ def _find_untagged_end(text: str, at: int, blocks: dict[int, _Block]) -> tuple[i
         return len(text), "document"
     if heading := _HEADING.match(text, at):
         block = blocks.get(heading.end())
-        if block is not None and block.name in _RULES:
+        if block is not None and block.name in RULES:
             return block.end, "rules"
         return (at if text.startswith("<", heading.end()) else len(text)), "rules"
     if text.startswith(_MENTIONS, at) and (request := _REQUEST.search(text, at)):
@@ -361,7 +366,7 @@ def _pieces(text: str, at: int, block: _Block, end: int, *, bare: bool) -> Itera
 
 def _find_words(text: str, block: _Block) -> tuple[int, int]:
     """Return the start and end of the user's words in a frame, equal if there are none."""
-    if block.name in _WORDS:
+    if block.name in WORDS:
         return block.inside, block.close
     begin = _first(text, block.inside) if block.name == "system-reminder" else len(text)
     head = next((head for head in _QUEUED if text.startswith(head, begin)), "")
@@ -375,25 +380,8 @@ def _find_words(text: str, block: _Block) -> tuple[int, int]:
 
 
 def _kind(text: str, block: _Block) -> SegmentKind:
-    if block.name in _SUMMARIES:
+    if block.name in SUMMARIES:
         return "summary"
-    if block.name in _RULES or text.find(_CLAUDE_MD, block.inside, block.close) >= 0:
+    if block.name in RULES or text.find(_CLAUDE_MD, block.inside, block.close) >= 0:
         return "rules"
     return "document"
-
-
-def rounds(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
-    """
-    Divide a conversation into rounds, each starting with words of the user.
-
-    Messages before the first user words, such as a system prompt, are not a round.
-
-    Args:
-        messages: The conversation in order.
-
-    Returns:
-        The rounds, oldest first; the last one may be incomplete.
-    """
-    starts = [index for index, message in enumerate(messages) if has_words(message)]
-    ends = [*starts[1:], len(messages)]
-    return tuple(tuple(messages[start:end]) for start, end in zip(starts, ends, strict=False))

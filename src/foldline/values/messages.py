@@ -104,6 +104,9 @@ class Omitted:
     kind: str
 
 
+AGENT_MESSAGE = "agent_message"
+"""The kind of an opaque part that another agent sent."""
+
 Part: TypeAlias = Text | ToolCall | ToolResult | Thinking | Media | Opaque | Omitted
 
 
@@ -192,6 +195,12 @@ class Message:
                 isinstance(part, (Media, Opaque)) or (isinstance(part, Text) and part.text.strip())
                 for part in self.parts
             )
+        )
+
+    def is_from_agent(self) -> bool:
+        """Return True if another agent sent this, an item of its own kind on the wire."""
+        return bool(self.parts) and all(
+            isinstance(part, Opaque) and part.kind == AGENT_MESSAGE for part in self.parts
         )
 
     def is_attachment(self) -> bool:

@@ -10,6 +10,7 @@ from foldline.values.frames import (
     has_command_output,
     has_words,
     is_bare,
+    is_shell_command,
     is_summary,
     rules_of,
     rules_source,
@@ -39,7 +40,8 @@ def protected(
     """
     Find the messages that must stay.
 
-    Protected are the system messages ("system"), the first and the latest message with words of
+    Protected are the system messages ("system"; none that another agent sent and the model has
+    read), the first and the latest message with words of
     the user ("task", "latest"), rules that an agent sends in the user's role, each text at its
     first occurrence and those of one file also in their newest version ("rules"), groups with a
     pinned member ("pinned"), tool results that the model has not answered yet, with their calls
@@ -75,12 +77,19 @@ def protected(
         if reason:
             found.update(dict.fromkeys(group.members, reason))
     found.update(_find_requests(messages, observed))
-    found.update((i, "system") for i, message in enumerate(messages) if message.role == "system")
+    found.update(_find_system(messages, answered))
     first = next((i for i, m in enumerate(messages) if m.role != "system"), None)
     if first is not None and messages[first].origin == "repair":
         # It is there because a conversation must not start with the model.
         found[first] = "task"
     return found
+
+
+def _find_system(messages: Sequence[Message], answered: int) -> Iterator[tuple[int, Reason]]:
+    """Yield system messages; what other agents answered is one of them until it is read."""
+    for index, message in enumerate(messages):
+        if message.role == "system" and (index > answered or not message.is_from_agent()):
+            yield index, "system"
 
 
 def _find_last_answer(messages: Sequence[Message]) -> int:
@@ -97,7 +106,7 @@ def _find_requests(messages: Sequence[Message], observed: Mapping[int, bool]) ->
     """
     Find the task and the latest request.
 
-    The name of a slash command or an interruption alone carries little information: the first and
+    A slash or shell command or an interruption alone carries little information: the first and
     the latest message with more content are kept with it. The output of the user's last command is
     kept with the command. A summary at the start of a conversation replaces the words that it
     summarizes. A message that may be an output or words is kept, besides the latest one that is
@@ -108,12 +117,16 @@ def _find_requests(messages: Sequence[Message], observed: Mapping[int, bool]) ->
         turns = [i for i, m in enumerate(messages) if m.is_from_user() and not is_snapshot(m)][:1]
     if not turns:
         return {}
-    telling = [i for i in turns if not is_bare(user_words(messages[i]))] or turns
+    telling = [i for i in turns if _is_telling(messages[i])] or turns
     certain = [i for i in telling if i not in observed] or telling
     found: dict[int, Reason] = dict.fromkeys((turns[-1], telling[-1], certain[-1]), "latest")
     if turns[-1] + 1 < len(messages) and has_command_output(messages[turns[-1] + 1]):
         found[turns[-1] + 1] = "latest"
     return found | dict.fromkeys({turns[0], telling[0], *_summary(messages)}, "task")
+
+
+def _is_telling(message: Message) -> bool:
+    return not is_shell_command(message) and not is_bare(user_words(message))
 
 
 def _summary(messages: Sequence[Message]) -> Iterator[int]:
