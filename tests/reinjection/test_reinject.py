@@ -9,7 +9,7 @@ from foldline.core.budget import Budget
 from foldline.core.retention_settings import FileSettings
 from foldline.core.strategy import CompactionContext, Plan, Policy, Rung
 from foldline.engine.compaction import compact_view
-from foldline.reinjection.attachment import FoundFile, visible_paths
+from foldline.reinjection.attachment import HEADER, FoundFile, visible_paths
 from foldline.reinjection.reinject import KIND, Sources, reserve
 from foldline.repair.repair import repair
 from foldline.strategies.clear import Clear
@@ -17,7 +17,8 @@ from foldline.strategies.window import Window
 from foldline.values.edits import Fold, Insert, apply
 from foldline.values.handles import handles
 from foldline.values.messages import Message, Text
-from foldline.values.snapshot_mark import SNAPSHOT_HEADER
+from foldline.values.snapshot_mark import SNAPSHOT_HEADER, seal_text
+from foldline.values.tokens import MESSAGE_TOKENS
 
 SETTINGS = FileSettings(root="/repo")
 LONG = "several words of a result " * 40
@@ -233,7 +234,8 @@ def test_without_room_for_an_attachment_the_outcome_is_unchanged():
 def test_messages_that_must_stay_are_not_cut_for_an_attachment():
     found = view(U("what the user asked for " * 100), *HISTORY[1:])
     mine = Sources(SETTINGS, disk(**dict.fromkeys("abcdefg", "words\n" * 400))).find(found)
-    assert reserve(mine, found, 10_000) == 3_000
+    around = MESSAGE_TOKENS + found.counter.text(seal_text(HEADER))
+    assert reserve(mine, found, 10_000) == 3_000 + around
     assert reserve(mine, found, 1_000) == (1_000 - sum(found.counts[i] for i in (0, 16))) // 2
     assert reserve(mine, found, 500) == 0
 

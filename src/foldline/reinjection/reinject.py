@@ -167,6 +167,7 @@ def reserve(items: ReinjectionItems, view: View, target: int) -> int:
     room = plan + min(files, _most(settings, target))
     if not room:
         return 0
+    room += MESSAGE_TOKENS + counter.text(seal_text(HEADER))
     fixed = sum(view.counts[index] for index in view.protected)
     return max(0, min(room, (target - fixed) // 2))
 
