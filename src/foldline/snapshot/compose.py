@@ -82,6 +82,8 @@ def compose(
     room: int,
     account: str = "",
     phrases: Phrases = ENGLISH,
+    *,
+    state_room: int = 0,
 ) -> str:
     """
     Write the snapshot of some messages.
@@ -93,6 +95,7 @@ def compose(
         room: What the snapshot may take, in tokens.
         account: What a model wrote about them; only what it lacks is quoted beside it.
         phrases: The words of its language.
+        state_room: The room of which the state gets its share, in tokens, where that is more.
 
     Returns:
         The snapshot, within its room as far as its first line and the account leave any.
@@ -103,8 +106,9 @@ def compose(
     composer = _Composer(view, context, positions, reading, head, account, phrases)
     standing = state(view, context, positions, reading.carried, composer.judge, phrases)
     account_text = render(head, ((composer.title, account.split("\n")),), phrases)
-    left = room - view.counter.text(account_text)
-    composer.state = standing.within(STATE_SHARE * left, view.counter, phrases)
+    taken = view.counter.text(account_text)
+    state_tokens = min(room - taken, STATE_SHARE * (max(room, state_room) - taken))
+    composer.state = standing.within(state_tokens, view.counter, phrases)
     return composer.fit(room)
 
 

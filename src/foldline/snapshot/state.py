@@ -109,12 +109,16 @@ class SnapshotState:
         sizes = {line: counter.text(line) + 1 for _, lines, _ in sections for line in lines}
         mark = counter.text(phrases.left_out) + 1
         left = tokens
-        # The first row of every section, then to each its share, and then what else fits.
+        one, every = [1] * len(sections), [len(lines) for _, lines, _ in sections]
+        unfinished = [
+            _count_open(lines) if title == titles.PLAN else 1 for title, lines, _ in sections
+        ]
         even = range(len(sections), 0, -1)
-        for most, shares in ((1, [1] * len(even)), (None, even), (None, [1] * len(even))):
-            for share, (title, lines, chosen) in zip(shares, sections, strict=True):
+        # The first row of each, the open plan, of each its share, and then what else fits.
+        for counts, shares in ((one, one), (unfinished, one), (every, even), (every, one)):
+            for count, share, (title, lines, chosen) in zip(counts, shares, sections, strict=True):
                 room = left / share
-                for number in _in_order(title, lines)[:most]:
+                for number in _in_order(title, lines)[:count]:
                     needed = sizes[lines[number]]
                     if not chosen:
                         needed += counter.text(phrases.titles[title]) + 2
@@ -130,6 +134,11 @@ class SnapshotState:
                 kept.append((title, _with_mark(title, lines, chosen, phrases)))
         kept.sort(key=lambda section: titles.STATE.index(section[0]))
         return SnapshotState(tuple(kept))
+
+
+def _count_open(plan: Sequence[str]) -> int:
+    """Return how many lines at the beginning of a plan count its steps or are not done."""
+    return sum(not is_done(line.strip()) for line in plan)
 
 
 def _in_order(title: str, lines: Sequence[str]) -> Sequence[int]:

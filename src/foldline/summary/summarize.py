@@ -76,7 +76,7 @@ class Summarize:
             from foldline.summary.account import write_account
 
             summary = yield from write_account(view, context, positions, room, cuts, language)
-        text = compose(beside, context, positions, room, summary.text, phrases)
+        text, whole = compose(beside, context, positions, room, summary.text, phrases), room
         for _ in range(EXTENSIONS):
             spare = room - beside.counter.text(text)
             if not self._may_extend(spare, context):
@@ -87,7 +87,9 @@ class Summarize:
             # What it quoted of these steps gives way, so that there may be room for others.
             positions = [position for position in positions if position not in more]
             room -= sum(view.counts[index] for index in more)
-            text = compose(beside, context, positions, room, summary.text, phrases)
+            text = compose(
+                beside, context, positions, room, summary.text, phrases, state_room=whole
+            )
         edits: tuple[Edit, ...] = (*cuts, _fold(view, positions, text))
         reason = _reason(beside, positions, summary, text)
         return Plan(edits, reason, fallback=bool(summary.problem))
