@@ -36,6 +36,7 @@ SHOWING: Final = ("cat", "head", "tail", "nl", "less", "sed", "bat")
 
 _WORDS = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _PATCHED = lazy_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.{1,1000})$", re.MULTILINE)
+_UNPRINTABLE = lazy_pattern("[\x00-\x1f\ud800-\udfff]")
 _FOLDER = lazy_pattern(r"cd (\S{1,300}) *(?:&&|;) *")
 
 
@@ -216,7 +217,7 @@ def normalize_path(path: str) -> str:
     plain = path.strip()
     if not plain or len(plain) > LONGEST_PATH or "://" in plain:
         return ""
-    if any(ord(sign) < 32 or 0xD800 <= ord(sign) < 0xE000 for sign in plain):
+    if _UNPRINTABLE.search(plain):
         return ""
     return posixpath.normpath(plain)
 
