@@ -17,7 +17,7 @@ from foldline.core.retention_settings import FileSettings
 from foldline.frozen import field, frozen
 from foldline.lazy import lazy_pattern
 from foldline.snapshot.commands import arguments_of
-from foldline.snapshot.file_changes import is_refusal
+from foldline.snapshot.file_changes import CONTENT, is_refusal
 from foldline.snapshot.plans import is_plan_tool
 from foldline.values.groups import Site
 from foldline.values.messages import Message, ToolCall, ToolResult
@@ -28,7 +28,7 @@ LONGEST_PATH: Final = 1_000
 MOST_PATHS: Final = 50
 """Maximum characters of a path, and maximum paths of one call; more are ignored."""
 
-WRITTEN_KEYS: Final = ("content", "contents", "file_text", "text")
+WRITTEN_KEYS: Final = (*CONTENT, "text")
 REPLACED_KEYS: Final = ("new_string", "new_str", "new_text", "replace", "insert_text")
 
 SHOWING: Final = ("cat", "head", "tail", "nl", "less", "sed", "bat")

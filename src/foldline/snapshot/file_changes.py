@@ -11,7 +11,7 @@ from typing import Any, Final
 from foldline.core.retention_settings import PATH_KEYS
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
-from foldline.snapshot.calls import brief_refusal
+from foldline.snapshot.calls import EDITED, brief_refusal
 from foldline.snapshot.commands import arguments_of, changed_files, command_of
 from foldline.values.groups import Pairing, Site
 from foldline.values.messages import Message, Part, ToolCall, ToolResult
@@ -48,7 +48,7 @@ BESIDE: Final = frozenset((*PATH_KEYS, *CONTENT, "description", "explanation", "
 """Arguments of the text of a file, and all that a call has that writes a whole one."""
 
 EDIT_LISTS: Final = ("edits", "changes", "files", "operations")
-EDIT_TEXTS: Final = (*CONTENT, "text", "new_string", "new_str", "new_text", "newText", "replace")
+EDIT_TEXTS: Final = (*CONTENT, "text", *EDITED)
 """Arguments that hold several edits, and those of one edit for its text."""
 
 _DONE = lazy_pattern(

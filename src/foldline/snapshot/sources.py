@@ -25,8 +25,8 @@ from foldline.snapshot.commands import arguments_of
 from foldline.snapshot.facts import reads
 from foldline.snapshot.file_changes import (
     changes_nothing,
-    file_operations,
     is_refusal,
+    path_argument,
     written_whole,
 )
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
@@ -244,8 +244,7 @@ class _Reader:
             if len(came) <= WHOLE_RESULT:
                 self.covered.add(site)
             elif reads(call, arguments):
-                path = next((path for path, _ in file_operations(call, arguments)), "")
-                self.reads[site] = (path, f"{call.name} {call.arguments}")
+                self.reads[site] = (path_argument(arguments), f"{call.name} {call.arguments}")
                 came = ""
             else:
                 came = self._outcome(speaker, came)[:VERDICT]

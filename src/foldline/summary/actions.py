@@ -125,9 +125,9 @@ def find_unproven_actions(
         return set()
     hashes = {found.lower() for _, _, text in claims for found in _COMMIT_HASH.findall(text)}
     unknown = {one for one in hashes if not _occurs(one, messages)}
-    proven = {
-        action for action in {action for _, action, _ in claims} if _has_evidence(action, messages)
-    }
+    calls = list(calls_with_results(messages))
+    actions = {action for _, action, _ in claims}
+    proven = {action for action in actions if _has_evidence(action, messages, calls)}
     if hashes - unknown:
         proven.add(_COMMIT)
     return {
@@ -161,10 +161,14 @@ def _occurs(commit: str, messages: Iterable[Message]) -> bool:
     )
 
 
-def _has_evidence(action: _Action, messages: Sequence[Message]) -> bool:
+def _has_evidence(
+    action: _Action,
+    messages: Iterable[Message],
+    calls: Iterable[tuple[ToolCall, ToolResult]],
+) -> bool:
     """Return True if a message mentions an action, or a call does it."""
     return any(_mentions(action, message) for message in messages) or any(
-        _does(action, call, result) for call, result in calls_with_results(messages)
+        _does(action, call, result) for call, result in calls
     )
 
 
