@@ -125,12 +125,20 @@ def test_a_statement_is_judged_in_its_text_as_it_is_alone(pieces):
     assert list(JUDGE.worths(whole, slices)) == alone
 
 
-def test_the_one_failure_in_a_long_output_is_worth_more_than_one_of_many():
-    def worth_of_failure(lines):
-        ends = list(accumulate(len(line) + 1 for line in lines))
-        slices = [(end - 1 - len(line), end - 1) for line, end in zip(lines, ends, strict=True)]
-        return list(JUDGE.worths(source("\n".join(lines), "result"), slices))[20]
+def worth_of_line(lines, place):
+    ends = list(accumulate(len(line) + 1 for line in lines))
+    slices = [(end - 1 - len(line), end - 1) for line, end in zip(lines, ends, strict=True)]
+    return list(JUDGE.worths(source("\n".join(lines), "result"), slices))[place]
 
+
+def test_the_one_failure_in_a_long_output_is_worth_more_than_one_of_many():
     fine, failed = "INFO request served in time, no news", "ERROR worker refused the lease, now"
-    alone = worth_of_failure([*[fine] * 20, failed, *[fine] * 20])
-    assert alone > 3 * worth_of_failure([*[failed] * 41])
+    alone = worth_of_line([*[fine] * 20, failed, *[fine] * 20], 20)
+    assert alone > 3 * worth_of_line([failed] * 41, 20)
+
+
+def test_a_rare_line_that_reports_a_failure_is_worth_more_than_one_with_a_word_of_alarm():
+    fine, failed = "INFO request served in time, no news", "ERROR worker refused the lease, now"
+    named = "read the module errors of the worker"
+    lines = [*[fine] * 20, failed, named, *[fine] * 20]
+    assert worth_of_line(lines, 20) > 1.5 * worth_of_line(lines, 21)

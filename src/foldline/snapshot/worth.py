@@ -18,6 +18,7 @@ from typing import Final
 
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
+from foldline.outputs.verdict import is_failure
 from foldline.relevance.names import blank_separators
 from foldline.snapshot.announcements import announces
 from foldline.snapshot.query_terms import Focus
@@ -60,8 +61,11 @@ is a sentence, has a number, is of a short output, or stands at the beginning of
 program only what explains it is a sentence.
 """
 
-RARE_ALARM, RARE = 3.0, 10
-"""What is added instead where at most one statement in so many of an output tells of a failure."""
+RARE_ALARM, RARE_FAILURE, RARE = 3.0, 6.0, 10
+"""
+What is added instead where at most one statement in so many of an output tells of a failure: to a
+statement with a word of alarm, and to one that says that something failed.
+"""
 
 OPENING_BLOCKS: Final = 2
 
@@ -208,14 +212,10 @@ class Judge:
             forms = _score_statements(source, texts)
         weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
         # What a program says when something fails is no failure.
-        alarm = 0.0 if explaining else ALARM
-        alarms = [word for word in _ALARMS if word in source.text] if alarm else []
-        failures = [alarm and _tells_of_failure(text, alarms) for text in texts]
-        if quoted and alarm and sum(failures) * RARE <= len(texts):
-            alarm = RARE_ALARM
+        alarms = [0.0] * len(texts) if explaining else _score_alarms(source, texts, quoted)
         is_focused = bool(self.focus)
-        for text, worth, fails, (bonus, share) in zip(texts, words, failures, forms, strict=True):
-            worth = (worth + bonus + (alarm if fails else 0.0)) * weight * share
+        for text, worth, alarm, (bonus, share) in zip(texts, words, alarms, forms, strict=True):
+            worth = (worth + bonus + alarm) * weight * share
             yield worth * (1 + FOCUSED * self.focus.match(text)) if is_focused else worth
 
     def _words(
@@ -255,6 +255,18 @@ class Judge:
     def _telling(self) -> frozenset[str]:
         known = (*self.names, *REASONS, *STRONG)
         return frozenset((_MARK, *known, *(f"{word}." for word in known)))
+
+
+def _score_alarms(source: SourceText, texts: Sequence[str], quoted: bool) -> list[float]:
+    """Return what is added to statements for the failures that they tell of."""
+    words = [word for word in _ALARMS if word in source.text]
+    found = [_tells_of_failure(text, words) for text in texts]
+    if not quoted or sum(found) * RARE > len(texts):
+        return [ALARM if tells else 0.0 for tells in found]
+    return [
+        (RARE_FAILURE if is_failure(text) else RARE_ALARM) if tells else 0.0
+        for tells, text in zip(found, texts, strict=True)
+    ]
 
 
 def _tells_of_failure(text: str, alarms: Iterable[str]) -> bool:
