@@ -263,11 +263,21 @@ def test_a_first_compaction_makes_no_code_and_loads_no_slow_module():
         ({"focus": 5}, "field focus"),
         ({"system": 5}, "field system"),
         ({"tools": 5}, "field tools"),
+        ({"counter": 5}, "field counter: an object that counts tokens is expected here, not 5"),
+        ({"counter": len}, "field counter"),
     ],
 )
 def test_an_argument_of_a_wrong_type_is_refused_by_name(given, sentence):
     with pytest.raises(InputError, match=sentence):
         foldline.compact(history(1), **given)
+
+
+def test_a_summarizer_that_cannot_answer_is_refused_by_name(tmp_path):
+    sentence = "field summarizer: a model or a function is expected here, not 5"
+    with pytest.raises(InputError, match=sentence):
+        foldline.compact(history(), budget=2_000, summarizer=5)
+    with pytest.raises(InputError, match=sentence):
+        foldline.Session.open(tmp_path / "a.db", "s", window=20_000, summarizer=5)
 
 
 def test_what_compact_and_a_session_took_out_is_recalled_with_the_same_checks(tmp_path):

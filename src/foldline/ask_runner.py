@@ -10,6 +10,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from foldline.concurrency import DeadlineExceeded, run_with_timeout, start_thread
 from foldline.core.asks import Ask, AsyncAnswerer, Model, ModelLimits, Reply, Steps
+from foldline.errors import InputError
 from foldline.frozen import frozen, replace
 from foldline.redaction import explain_error, redact_json
 
@@ -25,9 +26,18 @@ def reader_of(model: ModelLike | None, window: int) -> ModelLimits | None:
     Args:
         model: The model; a function has no limits of its own.
         window: The window of a model that does not define one, in tokens.
+
+    Raises:
+        InputError: It is neither a model nor a function.
     """
     if model is None:
         return None
+    if not (isinstance(model, Model) or callable(model)):
+        raise InputError(
+            f"a model or a function is expected here, not {model!r:.40}",
+            field="summarizer",
+            hint='Give a function that takes an Ask, or a name such as "openai:gpt-5-mini".',
+        )
     reader = getattr(model, "reader", None)
     if not isinstance(reader, ModelLimits):
         return ModelLimits(window)

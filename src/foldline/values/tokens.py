@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Protocol
 
+from foldline.errors import InputError
 from foldline.values.identity import canonical_json
 from foldline.values.media import audio_tokens, document_tokens, image_tokens
 from foldline.values.messages import Media, Message, Omitted, Part, Text, ToolCall, ToolResult
@@ -50,6 +51,9 @@ class TokenCounter:
         ratio: Correction factor learned from reported usage.
         provider: The provider whose media rules apply: "openai", "anthropic" or "gemini".
         entries: Maximum number of cached texts.
+
+    Raises:
+        InputError: ``texts`` is no counter.
     """
 
     def __init__(
@@ -59,6 +63,12 @@ class TokenCounter:
         provider: str = "openai",
         entries: int = CACHE_ENTRIES,
     ) -> None:
+        if not callable(getattr(texts, "count", None)) or not hasattr(texts, "name"):
+            raise InputError(
+                f"an object that counts tokens is expected here, not {texts!r:.40}",
+                field="counter",
+                hint="Give one with a name, exact (a bool) and count(text).",
+            )
         self.texts, self.ratio, self.provider = texts, ratio, provider
         self.entries = entries
         self._seen: dict[int, int] = {}
