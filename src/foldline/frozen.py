@@ -84,8 +84,9 @@ def replace(value: Value, /, **changes: Any) -> Value:
         import dataclasses
 
         return cast("Value", dataclasses.replace(cast("Any", value), **changes))
-    given = {n: changes.pop(n) if n in changes else getattr(value, n) for n in kind.__match_args__}
-    made: Value = kind(**given, **changes)
+    names = kind.__match_args__
+    values = [changes.pop(n) if n in changes else getattr(value, n) for n in names]
+    made: Value = kind(*values, **changes)
     return made
 
 
