@@ -20,7 +20,6 @@ from foldline.formats.fields import bounded_nesting
 from foldline.formats.registry import DIALECTS, detect_dialect, dialect
 from foldline.formats.sdk_objects import to_json
 from foldline.frozen import field, frozen, replace
-from foldline.reinjection.reinject import Sources
 from foldline.tokens.choose import choose_counter
 from foldline.values.edits import Fold, Rewrite
 from foldline.values.handles import handles
@@ -219,7 +218,13 @@ def compact_transcript(
             context, reader=reader_of(summarizer, budget.scale if is_window else UNKNOWN_WINDOW)
         )
         answer = functools.partial(run_ask, summarizer)
-    outcome = drive(compact_view(before, budget, policy, context, Sources()), answer)
+    sources = None
+    if any(message.has_calls or message.is_attachment() for message in transcript.messages):
+        # Imported here: without calls there is nothing to bring back.
+        from foldline.reinjection.reinject import Sources
+
+        sources = Sources()
+    outcome = drive(compact_view(before, budget, policy, context, sources), answer)
     receipt = build_receipt(before, outcome, budget, policy.name, names, transcript.warnings)
     compacted = transcript.with_messages(outcome.view.messages)
     return Compaction(None, receipt, transcript, compacted, counter)

@@ -30,9 +30,13 @@ class Field:
     __slots__ = ("compare", "default", "default_factory", "hash", "name", "repr")
 
     def __init__(
-        self, default: Any, default_factory: Any, repr: bool, compare: bool, hash: bool
+        self,
+        default: Any = MISSING,
+        default_factory: Any = MISSING,
+        repr: bool = True,
+        compare: bool = True,
+        hash: bool = True,
     ) -> None:
-        self.name = ""
         self.default, self.default_factory = default, default_factory
         self.repr, self.compare, self.hash = repr, compare, hash
 
@@ -80,8 +84,9 @@ def replace(value: Value, /, **changes: Any) -> Value:
         import dataclasses
 
         return cast("Value", dataclasses.replace(cast("Any", value), **changes))
-    given = {n: changes.pop(n) if n in changes else getattr(value, n) for n in kind.__match_args__}
-    made: Value = kind(**given, **changes)
+    names = kind.__match_args__
+    values = [changes.pop(n) if n in changes else getattr(value, n) for n in names]
+    made: Value = kind(*values, **changes)
     return made
 
 
@@ -221,9 +226,11 @@ def frozen(kind: Kind) -> Kind:
             `dataclasses.field`.
         ValueError: A default is mutable, and shared by all objects.
     """
-    space = dict(vars(kind))
-    every = {one.name: one for base in reversed(kind.__mro__[1:]) for one in fields(base)}
-    slots = ["__dict__"] * any(isinstance(one, cached_property) for one in space.values())
+    space = vars(kind).copy()
+    every: dict[str, Field] = {}
+    for base in reversed(kind.__mro__[1:]):
+        every |= {one.name: one for one in vars(base).get("__frozen_fields__", ())}
+    slots = ["__dict__"] * (cached_property in map(type, space.values()))
     for name, hint in space.get("__annotations__", {}).items():
         if not str(hint).startswith(("ClassVar", "typing.ClassVar")):
             slots += [] if name in every else [name]
@@ -231,27 +238,33 @@ def frozen(kind: Kind) -> Kind:
     _check_order(kind.__name__, every.values())
     for name in ("__dict__", "__weakref__"):
         space.pop(name, None)
-    space |= {"__slots__": tuple(slots), "__match_args__": tuple(every)}
-    space["__frozen_fields__"] = tuple(every.values())
+    compared = attrgetter(*[n for n in every if every[n].compare] or ["__class__"])
+    hashed = attrgetter(*[n for n in every if every[n].hash] or ["__class__"])
+    space |= {
+        "__slots__": slots,
+        "__qualname__": kind.__qualname__,
+        "__match_args__": tuple(every),
+        "__frozen_fields__": tuple(every.values()),
+        "_compared": compared,
+        "_hashed": hashed,
+    }
     bases = tuple(base for base in kind.__bases__ if base is not object)
     bases += () if issubclass(kind, Frozen) else (Frozen,)
     made: Any = type(kind)(kind.__name__, bases, space)
-    made.__qualname__ = kind.__qualname__
     made._checked = made.__post_init__ is not Frozen.__post_init__
-    made._assign = tuple(getattr(made, name).__set__ for name in every)
-    made._compared = attrgetter(*[n for n in every if every[n].compare] or ["__class__"])
-    made._hashed = attrgetter(*[n for n in every if every[n].hash] or ["__class__"])
+    made._assign = tuple([getattr(made, name).__set__ for name in every])
     return made  # type: ignore[no-any-return]  # the same class, with slots
 
 
 def _read_field(name: str, given: Any) -> Field:
-    found: Field = given if isinstance(given, Field) else field(default=given)
-    kind = type(found.default)
-    if kind.__module__ == "dataclasses":
-        raise TypeError(f"{name} is described by the field of another module")
-    if kind.__hash__ is None:
-        raise ValueError(f"{name} needs a default_factory: its default could be changed")
+    found = given if type(given) is Field else Field(given)
     found.name = name
+    if found.default is not MISSING:
+        kind = type(found.default)
+        if kind.__module__ == "dataclasses":
+            raise TypeError(f"{name} is described by the field of another module")
+        if kind.__hash__ is None:
+            raise ValueError(f"{name} needs a default_factory: its default could be changed")
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from enum import IntEnum
@@ -149,6 +148,8 @@ def _sentence(error: FoldlineError) -> str:
 
 def _report(failure: CommandFailure, debug: bool, as_json: bool) -> int:
     if debug:
+        import traceback
+
         click.echo(printable(traceback.format_exc()), err=True)
     colour = False if os.environ.get("NO_COLOR") else None
     click.secho("foldline: ", err=True, fg="red", bold=True, nl=False, color=colour)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +13,7 @@ from click.shell_completion import CompletionItem
 
 from foldline.cli.errors import NamingGroup, OutputClosed, run
 from foldline.cli.streams import prepare
+from foldline.core.validation import suggest_name
 
 SUMMARIES = {
     "compact": "Compact a conversation to a budget.",
@@ -87,9 +87,8 @@ class LazyGroup(NamingGroup):
         """Find a command by name; suggest the nearest name if there is none."""
         unknown = args and args[0] not in self._summaries and not args[0].startswith("-")
         if unknown and not ctx.resilient_parsing:
-            close = get_close_matches(args[0], self._summaries, 1)
-            suggestion = f" Did you mean {close[0]!r}?" if close else ""
-            ctx.fail(f"There is no command {args[0][:60]!r}.{suggestion}")
+            near = suggest_name(args[0], self._summaries)
+            ctx.fail(f"There is no command {args[0][:60]!r}. {near}".rstrip())
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

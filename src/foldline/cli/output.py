@@ -27,11 +27,11 @@ MOST_NAMED: Final = 5
 _CONTROLS: Final = {
     code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
 }
-_TURNS: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_UNPRINTABLE: Final = _CONTROLS | {
-    code: f"\\u{code:04x}" for code in (*_TURNS, *range(0xD800, 0xE000))
+_TURNS: Final = {
+    code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
-"""Terminal control characters, direction marks, and code points that are not text."""
+_UNPRINTABLE: Final = _CONTROLS | _TURNS
+"""Terminal control characters and direction marks."""
 
 _ESCAPED: Final = {code: f"\\u{code:04x}" for code in (*range(127, 160), *_TURNS)}
 """Those that `json.dumps` does not escape; inside strings, an escape is equivalent."""
@@ -159,7 +159,8 @@ class Output:
 
 def printable(text: str) -> str:
     """Make control characters visible, so that a transcript cannot control the terminal."""
-    return text.translate(_UNPRINTABLE)
+    shown = text.translate(_UNPRINTABLE)
+    return shown.encode("utf-8", "backslashreplace").decode()  # lone surrogates are no text
 
 
 def one_line(text: str, most: int = 200) -> str:

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
 from foldline.core.limits import within
 from foldline.core.strategy import CompactionContext, Outcome, Plan, Policy, Rung, RungReport
 from foldline.frozen import frozen, replace
-from foldline.reinjection.reinject import (
-    ReinjectionItems,
-    Sources,
-    detach_first,
-    make_room,
-    put_back,
-)
 from foldline.repair.repair import repair
 from foldline.values.edits import Drop, Edit, Fold, apply
 from foldline.values.protect import unread
 from foldline.values.view import View
+
+if TYPE_CHECKING:
+    from foldline.reinjection.reinject import Sources
 
 LONGEST_REASON = 400
 """Characters kept of a rung's reason: a text from a model or a network has no bounds."""
@@ -51,14 +47,26 @@ def compact_view(
     if not budget.is_due(policy.trigger, view.tokens):
         reason = "within budget" if budget.fixed else "below the trigger"
         return Outcome("unchanged", reason, view)
-    items = ReinjectionItems() if sources is None else sources.find(view)
+    if sources is None:
+        return (yield from _compact(view, budget, policy, context))
+    # Imported here: without calls there is nothing to bring back.
+    from foldline.reinjection.reinject import make_room, put_back
+
+    items = sources.find(view)
     budget, context = make_room(items, view, budget, context, policy)
-    steps = _climb_ladder(view, budget, policy, context)
-    outcome, spent = yield from within(steps, context.limits, context.reader, view.counter.text)
-    outcome = replace(outcome, spent=spent)
-    if sources is not None and outcome.status == "compacted":
+    outcome = yield from _compact(view, budget, policy, context)
+    if outcome.status == "compacted":
         outcome = put_back(view, outcome, budget, context, items)
     return outcome
+
+
+def _compact(
+    view: View, budget: Budget, policy: Policy, context: CompactionContext
+) -> Steps[Outcome]:
+    """Climb the ladder within the limits of one compaction."""
+    steps = _climb_ladder(view, budget, policy, context)
+    outcome, spent = yield from within(steps, context.limits, context.reader, view.counter.text)
+    return replace(outcome, spent=spent)
 
 
 def _climb_ladder(
@@ -75,8 +83,10 @@ def _climb_ladder(
         known = ChainMap(aliases, context.handles)  # type: ignore[arg-type]  # nothing is written
         context = replace(context, handles=known)
     reports += [RungReport("repair", "applied", start.tokens - now.tokens)] if repairs else []
-    if now.tokens > context.target:
-        policy = detach_first(policy, view.messages)
+    if any(message.is_attachment() for message in view.messages):
+        from foldline.reinjection.reinject import detach_first
+
+        policy = detach_first(policy)
     rungs = [rung for rung in policy.rungs if not rung.early]
     now, more, further = yield from _climb(rungs, start, now, budget, context)
     return _judge(view, now, budget, (*edits, *more), (*reports, *further))

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from foldline.errors import InputError
 from foldline.formats.fields import bounded_nesting
-from foldline.formats.langchain_shapes import shape_of
 from foldline.values.plain_json import DEEPEST
 
 _LEAVES: Final = frozenset({str, int, float, bool, NoneType})
@@ -45,7 +44,12 @@ def _to_json(value: Any, depth: int) -> Any:
     if isinstance(value, (tuple, Iterator)):
         return _to_json(list(value), depth)
     dump = getattr(value, "model_dump", None)
-    if not callable(dump) or shape_of(value) == "object":
+    if not callable(dump):
+        return value
+    # Imported here: a conversation of JSON values does not need it.
+    from foldline.formats.langchain_shapes import shape_of
+
+    if shape_of(value) == "object":
         return value
     try:
         # What an SDK keeps for its user alone it names itself, such as a parsed answer.

@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import accumulate
 
 from foldline.frozen import field, frozen
-from foldline.outputs.json_text import one_line
 
 
 @frozen
@@ -63,5 +62,8 @@ class Condensed:
         """Return a line as it stands in the source, on one line."""
         if line not in self.spans:
             return self.lines[line]
+        # Imported here: only lines of JSON look different in the source.
+        from foldline.outputs.json_text import one_line
+
         start, end = self.spans[line]
         return one_line(self.source[start:end])

@@ -8,7 +8,7 @@ compaction removes it before it does anything else, so that these messages never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final, TypeAlias
 
 from foldline.core.asks import Steps
@@ -137,11 +137,8 @@ class Detach:
         return Plan((Drop(attachment_ids, KIND),))
 
 
-def detach_first(policy: Policy, messages: Iterable[Message]) -> Policy:
-    """Return the policy with a first rung that removes earlier attachments, if there are any."""
-    user_messages = (message for message in messages if message.role == "user")
-    if not any(message.is_attachment() for message in user_messages):
-        return policy
+def detach_first(policy: Policy) -> Policy:
+    """Return the policy with a first rung that removes earlier attachments."""
     return replace(policy, rungs=(Rung(Detach(), policy.trigger), *policy.rungs))
 
 

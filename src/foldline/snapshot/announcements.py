@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -41,31 +40,28 @@ _LOOKS: Final = frozenset(
     )
 )
 _WORD = lazy_pattern(r"(take a look\b|\w+)[,.!: ]{0,4}")
-_BESIDE = lazy_pattern(r"[^.!?]{0,160}, (?:let's|let me|i'll) ", re.IGNORECASE)
-_STEP = lazy_pattern(r"[*# ]{0,8}(?:step|phase) \d{1,3}\b[^\n]*", re.IGNORECASE)
+_BESIDE = lazy_pattern(r"[^.!?]{0,160}, (?:let's|let me|i'll) ")
+_STEP = lazy_pattern(r"[*# ]{0,8}(?:step|phase) \d{1,3}\b[^\n]*")
 _COURTESY = lazy_pattern(
     r"(?:(?:now|ok(?:ay)?|good|great|perfect|excellent|next|first|alright|so|then|and|wait|hmm"
     r"|finally|again)\b[,.!: ]{0,4}){0,6}(?:i apologi[sz]e|my apologies|sorry|thank you|thanks"
     r"|you're (?:absolutely )?right|got it|sure|of course|certainly|absolutely)?"
-    r"\b[^.!?\n]{0,60}[.!]?\Z",
-    re.IGNORECASE,
+    r"\b[^.!?\n]{0,60}[.!]?\Z"
 )
 _OPENS = lazy_pattern(
     r"(?:great|perfect|excellent|good|okay|ok|alright|sorry|thanks|thank you|got it|sure"
-    r"|i apologi[sz]e|of course|certainly|absolutely|now)\b",
-    re.IGNORECASE,
+    r"|i apologi[sz]e|of course|certainly|absolutely|now)\b"
 )
-_NOTHING = lazy_pattern(r"\W*no response requested\W*", re.IGNORECASE)
+_NOTHING = lazy_pattern(r"\W*no response requested\W*")
 _TELLS = lazy_pattern(
     r"\b(?:because|since|instead|not|never|only|must|cause[ds]?|due to|so that|rather than)\b"
-    r"|n't\b|\d{2}",
-    re.IGNORECASE,
+    r"|n't\b|\d{2}"
 )
 _TELLS_NEEDLES: Final = (
     *("because", "since", "instead", "not", "never", "only", "must", "caus", "due to", "so that"),
     *("rather than", "n't"),
 )
-"""One of these, in lower case, or a digit stands in everything that `_TELLS` finds."""
+"""One of these or a digit stands in everything that `_TELLS` finds."""
 
 _FIGURE = lazy_pattern(r"\d\d")
 # White space is searched for faster than what stands before it.
@@ -79,15 +75,16 @@ def announces(statement: str) -> bool:
         return False
     if statement.endswith(COLONS):
         return True  # What it announces is a call, which has a row of its own.
-    return _says_next(_beginnings(statement)) or _STEP.fullmatch(statement) is not None
+    beginnings = _beginnings(statement)
+    return _says_next(beginnings) or _STEP.fullmatch(beginnings[0]) is not None
 
 
 def is_chatter(sentence: str) -> bool:
     """Return True if a sentence says nothing to somebody who goes on."""
-    sentence = sentence.replace("’", "'")
     if len(sentence) > SENTENCE:
         return False
-    beginnings = _beginnings(sentence)
+    beginnings = _beginnings(sentence.replace("’", "'"))
+    sentence = beginnings[0]
     if _says_where_it_looks(beginnings) or _NOTHING.fullmatch(sentence):
         return True
     if _tells(sentence):
@@ -131,9 +128,9 @@ def _looks(text: str, adverbs: frozenset[str]) -> bool:
 
 
 def _tells(sentence: str) -> bool:
-    lowered = sentence.lower()
+    """Return True if a sentence in lower case gives a reason, a condition or a figure."""
     for needle in _TELLS_NEEDLES:
-        if needle in lowered:
+        if needle in sentence:
             return _TELLS.search(sentence) is not None
     return _FIGURE.search(sentence) is not None
 

@@ -53,6 +53,7 @@ embedded fonts, and Russian, Hindi and drawings in vocabularies that hardly cove
 from __future__ import annotations
 
 import sys
+from array import array
 from functools import cache
 from itertools import repeat
 from math import ceil
@@ -70,7 +71,6 @@ CLASSES_FILE: Final = "wide_classes.bin"
 """Packed with zlib: the class of every UTF-16 unit from U+0080 on, a byte each; then the pairs of
 units that have a class, little-endian, in four lanes of bytes; then the classes of those pairs."""
 
-_NATIVE: Final = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 _BESIDE_ASCII = lazy_pattern(r"[\x00-\x7f]+(?=[\x00-\x7f])")
 _FIRST_WIDE: Final = 0x80
 _UNITS: Final = 0x10000
@@ -86,7 +86,8 @@ def wide_counts(text: str) -> list[int]:
     Returns:
         ``CHARACTER_CLASSES`` and then ``PAIR_CLASSES`` counts; all 0 for a text in ASCII.
     """
-    units = _BESIDE_ASCII.sub("", text).encode(_NATIVE, "surrogatepass")
+    # In the byte order of the machine, after a byte order mark.
+    units = _BESIDE_ASCII.sub("", text).encode("utf-16", "surrogatepass")[2:]
     characters = bytes(map(_characters().__getitem__, memoryview(units).cast("H")))
     pairs = _pair_classes(units) + _pair_classes(units[2:])
     return [
@@ -117,11 +118,13 @@ def _pairs() -> dict[int, int]:
     """Return the class of every pair of units that has one."""
     packed = _classes()[_UNITS - _FIRST_WIDE :]
     count = len(packed) // 5
-    units = bytearray(4 * count)
+    pairs = bytearray(4 * count)
     for lane in range(4):
-        units[lane::4] = packed[lane * count : (lane + 1) * count]
-    native = units.decode("utf-16-le", "surrogatepass").encode(_NATIVE, "surrogatepass")
-    return dict(zip(memoryview(native).cast("I"), packed[4 * count :], strict=True))
+        pairs[lane::4] = packed[lane * count : (lane + 1) * count]
+    units = array("H", bytes(pairs))
+    if sys.byteorder == "big":
+        units.byteswap()
+    return dict(zip(memoryview(units).cast("B").cast("I"), packed[4 * count :], strict=True))
 
 
 WEIGHTS_FILE: Final = "weights.txt"
