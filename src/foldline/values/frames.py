@@ -126,13 +126,16 @@ def segments(text: str) -> tuple[Segment, ...]:
     Returns:
         The segments in order; joined they are the text. Takes linear time.
     """
-    begin = _first(text, 0)
-    if begin == len(text):
-        return (Segment("words", text),) if text else ()
-    ends = text[-INDENT:].rstrip() or text.rstrip()
-    if text[begin] in _INITIALS or ends.endswith((">", _REFERENCED_END)):
+    if _may_be_framed(text):
         return _split(text)
-    return (Segment("words", text),)
+    return (Segment("words", text),) if text else ()
+
+
+def _may_be_framed(text: str) -> bool:
+    """Return True if a text begins or ends as frames do."""
+    head = text[:INDENT].lstrip() or text.lstrip()
+    tail = text[-INDENT:].rstrip() or text.rstrip()
+    return head[:1] in _INITIALS or tail.endswith((">", _REFERENCED_END))
 
 
 def user_words(message: Message) -> str:
@@ -151,7 +154,7 @@ def has_words(message: Message) -> bool:
     if message.origin in _MADE or not message.is_from_user():
         return False
     shows = any(isinstance(part, (Media, Opaque)) for part in message.parts)
-    return shows or bool(user_words(message))
+    return shows or any(_texts_of(message, "words"))
 
 
 def is_bare(words: str) -> bool:
@@ -188,9 +191,13 @@ def rules_source(rules: str) -> str:
 
 
 def _texts_of(message: Message, kind: SegmentKind) -> Iterator[str]:
-    texts = (part.text for part in message.parts if isinstance(part, Text))
-    found = (segment for text in texts for segment in segments(text))
-    return (segment.text.strip() for segment in found if segment.kind == kind)
+    for part in message.parts:
+        if not isinstance(part, Text):
+            continue
+        if _may_be_framed(part.text):
+            yield from (one.text.strip() for one in _split(part.text) if one.kind == kind)
+        elif kind == "words":
+            yield part.text.strip()
 
 
 def is_summary(text: str) -> bool:
