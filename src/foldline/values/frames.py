@@ -140,7 +140,7 @@ def _may_be_framed(text: str) -> bool:
 
 def user_words(message: Message) -> str:
     """Return the user's own words in a message; "" if it has only frames."""
-    if message.role != "user" or message.origin in _MADE or message.is_attachment():
+    if not _may_have_words(message):
         return ""
     texts = list(filter(None, _texts_of(message, "words")))
     if len(texts) > 1 and _COMMAND.fullmatch(texts[0]):
@@ -151,10 +151,14 @@ def user_words(message: Message) -> str:
 
 def has_words(message: Message) -> bool:
     """Return True if a message has words of the user besides frames."""
-    if message.origin in _MADE or not message.is_from_user():
-        return False
-    shows = any(isinstance(part, (Media, Opaque)) for part in message.parts)
-    return shows or any(_texts_of(message, "words"))
+    return _may_have_words(message) and (
+        any(_texts_of(message, "words"))
+        or any(isinstance(part, (Media, Opaque)) for part in message.parts)
+    )
+
+
+def _may_have_words(message: Message) -> bool:
+    return message.role == "user" and message.origin not in _MADE and not message.is_attachment()
 
 
 def is_bare(words: str) -> bool:
