@@ -109,7 +109,7 @@ class View:
 
     @cached_property
     def _originals(self) -> tuple[Message, ...]:
-        return tuple(map(self.original, range(len(self.messages))))
+        return tuple([self.originals.get(message.id, message) for message in self.messages])
 
     @cached_property
     def positions(self) -> dict[str, int]:
