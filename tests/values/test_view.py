@@ -1,3 +1,5 @@
+from operator import is_
+
 from tests.neutral import COUNTER, A, Quarters, T, U, c, log, view
 
 from foldline.values.edits import Drop, Rewrite
@@ -37,6 +39,23 @@ def test_the_original_is_available_behind_a_stub():
     after = before.after([Rewrite(before.messages[2].id, 0, "[stub]", "clear")])
     assert after.messages[2].results[0].text == "[stub]"
     assert after.original(2).results[0].text == "long text"
+
+
+def test_pairs_and_protected_messages_are_found_once_while_only_texts_change():
+    before = view(U("t"), A(c("1")), T("1", "long text"), A("a"))
+    known = before.pairing, before.groups, before.protected
+    after = before.after([Rewrite(before.messages[2].id, 0, "[stub]", "clear")])
+    assert all(map(is_, known, (after.pairing, after.groups, after.protected)))
+    assert after.history_pairing is after.pairing
+    assert after.tokens < before.tokens
+
+
+def test_omitted_parts_are_paired_again():
+    before = view(U("t"), A(c("1")), T("1", "long text"), A("a"))
+    assert not before.pairing.open
+    after = before.after([Rewrite(before.messages[2].id, 0, None, "repair")])
+    assert after.pairing.open
+    assert not after.history_pairing.open
 
 
 def test_protected_and_running_groups_cannot_be_folded():

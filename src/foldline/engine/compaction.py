@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 from foldline.core.asks import Steps
 from foldline.core.budget import Budget
 from foldline.core.limits import within
-from foldline.core.strategy import CompactionContext, Outcome, Plan, Policy, Rung, RungReport
+from foldline.core.strategy import CompactionContext, Outcome, Policy, Rung, RungReport
 from foldline.frozen import frozen, replace
 from foldline.repair.repair import repair
-from foldline.values.edits import Drop, Edit, Fold, apply
+from foldline.values.edits import Drop, Edit, Fold
 from foldline.values.protect import unread
 from foldline.values.view import View
 
@@ -124,14 +124,6 @@ def _aliases(edits: Sequence[Edit], context: CompactionContext) -> dict[str, str
     }
 
 
-def _with_repair(plan: Plan, now: View) -> Plan:
-    """Add repairs for what a plan breaks by removing messages, such as the first user message."""
-    if not any(isinstance(edit, (Drop, Fold)) for edit in plan.edits):
-        return plan
-    repairs = repair(apply(now.messages, plan.edits), now.dialect)
-    return replace(plan, edits=(*plan.edits, *repairs)) if repairs else plan
-
-
 @frozen
 class _Step:
     """The result of one rung: the new view, the edits, and the report."""
@@ -154,9 +146,11 @@ def _climb_rung(
     if not plan.edits:
         reason = plan.reason[:LONGEST_REASON] or "nothing to do"
         return _Step(now, RungReport(name, "skipped", reason=reason))
-    if not rung.early:
-        plan = _with_repair(plan, now)
     after = now.after(plan.edits)
+    if not rung.early and any(isinstance(edit, (Drop, Fold)) for edit in plan.edits):
+        # Without the messages that are gone, another one may be the first.
+        repairs = repair(after.messages, after.dialect, after.pairing)
+        plan, after = replace(plan, edits=(*plan.edits, *repairs)), after.after(repairs)
     freed = now.tokens - after.tokens
     floor = (
         1 if budget.fixed else max(rung.gain_tokens, round(rung.gain_fraction * budget.scale), 1)

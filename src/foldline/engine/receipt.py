@@ -176,9 +176,9 @@ def _find_unique_handle(number: str, handles: Mapping[str, str]) -> str:
 
 
 def _describe(message: Message) -> str:
-    if message.results:
+    if message.has_results:
         return _describe_part(message, 0)
-    calls = ", ".join(_tool(call.name) for call in message.calls)
+    calls = ", ".join([_tool(call.name) for call in message.calls])
     # Thousands of messages share a few descriptions: each is stored once.
     return intern(f"{message.role} message" + (f" calling {calls}" if calls else ""))
 

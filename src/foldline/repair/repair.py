@@ -229,7 +229,8 @@ def _order_results(history: DamagedHistory) -> list[int]:
     order: dict[int, None] = {}
     for index in range(len(history.messages)):
         order[index] = None
-        order.update(dict.fromkeys(sorted(behind.get(index, ()))))
+        if index in behind:
+            order.update(dict.fromkeys(sorted(behind[index])))
     return list(order)
 
 

@@ -182,25 +182,26 @@ def _replace_parts(messages: Sequence[Message], changed: Mapping[Site, Part]) ->
 def _find_repeated(history: DamagedHistory) -> dict[Site, str]:
     """Return a new id for each call whose id is already taken."""
     everywhere = history.dialect in BY_TURN
-    taken: dict[str, Site | None] = {}
+    taken: dict[str, Site] = {}
     found: dict[Site, str] = {}
+
+    def waits(call: Site, index: int) -> bool:
+        """Return True if a call is unanswered before a position."""
+        answer = history.pairing.answers.get(call)
+        return answer is None or answer.message > index
+
     for index, message in enumerate(history.messages):
         for position, part in enumerate(message.parts):
             if not isinstance(part, ToolCall) or not part.id:
                 continue
             site, number = Site(index, position), part.id
-            if number in taken and (everywhere or _waits(taken[number], index)):
+            if number in taken and (everywhere or waits(taken[number], index)):
                 number = found[site] = _free(number, message.id, position, taken)
-            taken[number] = history.pairing.answers.get(site)
+            taken[number] = site
     return found
 
 
-def _waits(answer: Site | None, index: int) -> bool:
-    """Return True if a call with the result ``answer`` is unanswered before a position."""
-    return answer is None or answer.message > index
-
-
-def _free(number: str, message: str, position: int, taken: Mapping[str, Site | None]) -> str:
+def _free(number: str, message: str, position: int, taken: Mapping[str, Site]) -> str:
     """Return an unused id; the same for the same message in every process."""
     free = f"{number[:40]}_{message[:8]}_{position}"
     while free in taken:

@@ -36,8 +36,7 @@ class Dedupe:
         yield from ()
         newest: dict[tuple[str, str], ToolResult] = {}
         stale: list[tuple[int, int]] = []
-        answers = sorted(view.pairing.answers.items(), key=lambda a: (a[1].message, a[1].part))
-        for call_site, result_site in reversed(answers):
+        for call_site, result_site in reversed(view.pairing.answers.items()):
             call = view.messages[call_site.message].parts[call_site.part]
             result = view.messages[result_site.message].parts[result_site.part]
             if not isinstance(call, ToolCall) or not isinstance(result, ToolResult):

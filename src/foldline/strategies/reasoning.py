@@ -30,11 +30,13 @@ class Reasoning:
     def propose(self, view: View, context: CompactionContext) -> Steps[Plan]:
         """Remove all reasoning before the latest user message."""
         yield from ()
-        user_positions = [i for i, message in enumerate(view.messages) if message.is_from_user()]
-        end = user_positions[-1] if user_positions else 0
+        messages = view.messages
+        newest = range(len(messages) - 1, -1, -1)
+        end = next((index for index in newest if messages[index].is_from_user()), 0)
         edits: list[Edit] = []
-        for index in range(end):
-            if index not in view.protected and view.messages[index].role == "assistant":
+        for index, message in enumerate(messages[:end]):
+            thinks = any(isinstance(part, Thinking) for part in message.parts)
+            if thinks and message.role == "assistant" and index not in view.protected:
                 edits += self._strip(view, context, index)
         return Plan(tuple(edits), "" if edits else "no old reasoning")
 
@@ -64,9 +66,9 @@ def _find_outcome(view: View, index: int) -> list[Message]:
     """Return the messages that follow from reasoning, where it is a message of its own."""
     if view.dialect not in ANY_ORDER or not only_thinks(view.messages[index]):
         return []
+    following = map(view.messages.__getitem__, range(index + 1, len(view.messages)))
     return list(
         takewhile(
-            lambda message: message.role == "assistant" and not only_thinks(message),
-            view.messages[index + 1 :],
+            lambda message: message.role == "assistant" and not only_thinks(message), following
         )
     )

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from foldline.core.strategy import CompactionContext
-from foldline.values.edits import Rewrite, rewrite_part
+from foldline.values.edits import Rewrite, rewrite_text
 from foldline.values.handles import part_handle
 from foldline.values.messages import ToolCall, ToolResult
 from foldline.values.view import View
@@ -44,7 +44,7 @@ def clear(
     tokens = view.counter.part(result)
     handle = part_handle(context.handles.get(message.id, message.id), message, part)
     edit = Rewrite(message.id, part, write_stub(result, tokens, handle, why), kind, handle)
-    shorter = view.counter.part(rewrite_part(message, edit).parts[part])
+    shorter = view.counter.part(rewrite_text(result, edit))
     return edit if shorter < tokens else None
 
 

@@ -16,7 +16,7 @@ from foldline.frozen import frozen
 from foldline.snapshot.plans import is_plan_tool, short_plan_call, short_plan_text
 from foldline.snapshot.sources import is_report
 from foldline.strategies.stubs import is_stub, short_arguments
-from foldline.values.edits import Rewrite, rewrite_part
+from foldline.values.edits import Rewrite, rewrite_text
 from foldline.values.frames import frame_edges, is_document, is_summary
 from foldline.values.handles import part_handle
 from foldline.values.messages import Message, Part, Text, ToolCall, ToolResult
@@ -363,7 +363,5 @@ def _is_cuttable(part: Part) -> bool:
 
 
 def _count_saved(view: View, edit: Rewrite) -> int:
-    index = view.positions[edit.message]
-    message = view.messages[index]
-    before = view.counter.part(message.parts[edit.part])
-    return before - view.counter.part(rewrite_part(message, edit).parts[edit.part])
+    part = view.messages[view.positions[edit.message]].parts[edit.part]
+    return view.counter.part(part) - view.counter.part(rewrite_text(part, edit))

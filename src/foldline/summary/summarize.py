@@ -15,7 +15,7 @@ from foldline.snapshot.phrases import phrases_for
 from foldline.strategies.tail import TAIL, Keep, TailSelection
 from foldline.strategies.truncate import shorten_staying
 from foldline.values.edits import Edit, Fold, Rewrite
-from foldline.values.frames import has_words, user_words
+from foldline.values.frames import user_words
 from foldline.values.messages import Message, Text
 from foldline.values.tokens import MESSAGE_TOKENS
 from foldline.values.view import View
@@ -146,8 +146,4 @@ def conversation_language(view: View, setting: str = AUTO) -> Language | None:
     """
     if setting != AUTO:
         return LANGUAGES.get(setting.casefold(), Language("", setting))
-    return language(
-        user_words(view.original(index))
-        for index, visible in enumerate(view.messages)
-        if has_words(visible)
-    )
+    return language(map(user_words, map(view.original, range(len(view.messages)))))

@@ -145,7 +145,7 @@ class _Changing:
         if message is not None and 0 <= edit.part < len(message.parts):
             parts = self._parts.get(edit.message) or list(message.parts)
             self._parts[edit.message] = parts
-            parts[edit.part] = _with_text(parts[edit.part], edit)
+            parts[edit.part] = rewrite_text(parts[edit.part], edit)
 
     def _remove(self, number: str) -> None:
         if self._messages.pop(number, None) is not None:
@@ -217,10 +217,11 @@ def following(ids: frozenset[str], edits: Iterable[Edit]) -> frozenset[str]:
 
 def rewrite_part(message: Message, edit: Rewrite) -> Message:
     """Return the message with the text of one part replaced."""
-    return message.with_part(edit.part, _with_text(message.parts[edit.part], edit))
+    return message.with_part(edit.part, rewrite_text(message.parts[edit.part], edit))
 
 
-def _with_text(part: Part, edit: Rewrite) -> Part:
+def rewrite_text(part: Part, edit: Rewrite) -> Part:
+    """Return a part with its text replaced, or a placeholder where the edit omits it."""
     if edit.text is None:
         return Omitted(edit.kind)
     match part:

@@ -126,18 +126,21 @@ def segments(text: str) -> tuple[Segment, ...]:
     Returns:
         The segments in order; joined they are the text. Takes linear time.
     """
-    begin = _first(text, 0)
-    if begin == len(text):
-        return (Segment("words", text),) if text else ()
-    ends = text[-INDENT:].rstrip() or text.rstrip()
-    if text[begin] in _INITIALS or ends.endswith((">", _REFERENCED_END)):
+    if _may_be_framed(text):
         return _split(text)
-    return (Segment("words", text),)
+    return (Segment("words", text),) if text else ()
+
+
+def _may_be_framed(text: str) -> bool:
+    """Return True if a text begins or ends as frames do."""
+    head = text[:INDENT].lstrip() or text.lstrip()
+    tail = text[-INDENT:].rstrip() or text.rstrip()
+    return head[:1] in _INITIALS or tail.endswith((">", _REFERENCED_END))
 
 
 def user_words(message: Message) -> str:
     """Return the user's own words in a message; "" if it has only frames."""
-    if message.role != "user" or message.origin in _MADE or message.is_attachment():
+    if not _may_have_words(message):
         return ""
     texts = list(filter(None, _texts_of(message, "words")))
     if len(texts) > 1 and _COMMAND.fullmatch(texts[0]):
@@ -148,10 +151,14 @@ def user_words(message: Message) -> str:
 
 def has_words(message: Message) -> bool:
     """Return True if a message has words of the user besides frames."""
-    if message.origin in _MADE or not message.is_from_user():
-        return False
-    shows = any(isinstance(part, (Media, Opaque)) for part in message.parts)
-    return shows or bool(user_words(message))
+    return _may_have_words(message) and (
+        any(_texts_of(message, "words"))
+        or any(isinstance(part, (Media, Opaque)) for part in message.parts)
+    )
+
+
+def _may_have_words(message: Message) -> bool:
+    return message.role == "user" and message.origin not in _MADE and not message.is_attachment()
 
 
 def is_bare(words: str) -> bool:
@@ -188,9 +195,13 @@ def rules_source(rules: str) -> str:
 
 
 def _texts_of(message: Message, kind: SegmentKind) -> Iterator[str]:
-    texts = (part.text for part in message.parts if isinstance(part, Text))
-    found = (segment for text in texts for segment in segments(text))
-    return (segment.text.strip() for segment in found if segment.kind == kind)
+    for part in message.parts:
+        if not isinstance(part, Text):
+            continue
+        if _may_be_framed(part.text):
+            yield from (one.text.strip() for one in _split(part.text) if one.kind == kind)
+        elif kind == "words":
+            yield part.text.strip()
 
 
 def is_summary(text: str) -> bool:

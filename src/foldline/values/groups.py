@@ -62,11 +62,6 @@ class Pairing:
     late: dict[Site, Site]
 
 
-def _key(part: ToolCall | ToolResult) -> str:
-    number = part.id if isinstance(part, ToolCall) else part.call_id
-    return f"id:{number}" if number else f"name:{part.name}"
-
-
 def pair(messages: Sequence[Message]) -> Pairing:
     """
     Match results to calls.
@@ -91,23 +86,27 @@ def pair(messages: Sequence[Message]) -> Pairing:
             if isinstance(part, ToolCall):
                 waiting.add(part, Site(index, position))
             elif isinstance(part, ToolResult):
-                key, site = _key(part), Site(index, position)
+                site, number = Site(index, position), part.call_id or ""
                 call = waiting.take(part)
                 if call is not None:
                     answers[call] = site
-                    answered[key] = call
-                elif part.call_id and key in answered:
-                    late[site] = answered[key]
+                    answered[number] = call
+                elif number and number in answered:
+                    late[site] = answered[number]
                 else:
                     orphans.append(site)
     return Pairing(answers, waiting.left(), tuple(orphans), late)
 
 
 class Waiting:
-    """The calls without a result so far, while a conversation is read message by message."""
+    """
+    The calls without a result so far, while a conversation is read message by message.
+
+    They are found by their id, or by the name of their tool where the wire has no ids.
+    """
 
     def __init__(self) -> None:
-        self._waiting: dict[str, list[deque[Site]]] = {}
+        self._waiting: dict[str | tuple[str], list[deque[Site]]] = {}
         self._step = 0
 
     def begin(self, index: int, message: Message) -> None:
@@ -117,14 +116,14 @@ class Waiting:
 
     def add(self, call: ToolCall, site: Site) -> None:
         """Add a call."""
-        queues = self._waiting.setdefault(_key(call), [])
+        queues = self._waiting.setdefault(call.id or (call.name,), [])
         if not queues or queues[-1][0].message < self._step:
             queues.append(deque())
         queues[-1].append(site)
 
     def take(self, result: ToolResult) -> Site | None:
         """Remove and return the call that a result answers; None if there is none."""
-        key = _key(result)
+        key = result.call_id or (result.name,)
         queues = self._waiting.get(key)
         if queues is None:
             return None

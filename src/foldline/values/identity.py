@@ -46,20 +46,19 @@ def content_hash(message: Message) -> str:
 def _fields(parts: Iterable[Part]) -> Iterable[str]:
     for part in parts:
         yield type(part).__name__
-        match part:
-            case Text(text):
-                yield text
-            case ToolCall():
-                yield from (part.id or "", part.name, part.arguments)
-            case ToolResult():
-                yield from (part.call_id or "", part.name, "error" if part.is_error else "")
-                yield from _fields(part.content)
-                yield "end"
-            case Thinking():
-                yield part.text
-                yield canonical_json(part.raw) if part.signed else ""
-            case Media() | Opaque():
-                yield canonical_json(part.raw)
+        if isinstance(part, Text):
+            yield part.text
+        elif isinstance(part, ToolCall):
+            yield from (part.id or "", part.name, part.arguments)
+        elif isinstance(part, ToolResult):
+            yield from (part.call_id or "", part.name, "error" if part.is_error else "")
+            yield from _fields(part.content)
+            yield "end"
+        elif isinstance(part, Thinking):
+            yield part.text
+            yield canonical_json(part.raw) if part.signed else ""
+        elif isinstance(part, (Media, Opaque)):
+            yield canonical_json(part.raw)
 
 
 def identify(messages: Iterable[Message], taken: Iterable[str] = ()) -> tuple[Message, ...]:

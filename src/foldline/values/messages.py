@@ -163,17 +163,17 @@ class Message:
     @property
     def text(self) -> str:
         """The visible text of the text parts, joined by line feeds."""
-        return "\n".join(part.text for part in self.parts if isinstance(part, Text))
+        return "\n".join([part.text for part in self.parts if isinstance(part, Text)])
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls, in order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+        return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
         """The tool results, in order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolResult))
+        return tuple([part for part in self.parts if isinstance(part, ToolResult)])
 
     @property
     def has_calls(self) -> bool:

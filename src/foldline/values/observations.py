@@ -68,7 +68,9 @@ def observations(messages: Sequence[Message]) -> dict[int, bool]:
         Their positions, each with whether it is certain: a few words without a sentence may be
         a person's.
     """
-    if any(message.calls or message.results for message in messages):
+    if any(
+        isinstance(one, (ToolCall, ToolResult)) for message in messages for one in message.parts
+    ):
         return {}
     acting = [_ends_with_command(message) for message in messages]
     if sum(acting) < ACTING * sum(message.role == "assistant" for message in messages):

@@ -63,19 +63,21 @@ def protected(
         last = next(group for group in reversed(groups) if group.end == len(messages))
         found.update(dict.fromkeys(last.members, "answer"))
     found.update(_rules(messages, observed))
+    pinned = {index for index, message in enumerate(messages) if message.pinned}
+    unanswered = {
+        index
+        for index in range(answered + 1, len(messages))
+        if index in observed or _is_answer(messages[index])
+    }
+    if late:
+        unanswered.update(i for i, message in enumerate(messages) if message.id in late)
     for group in groups:
-        reason: Reason | None = None
-        if any(messages[i].pinned for i in group.members):
-            reason = "pinned"
+        if not pinned.isdisjoint(group.members):
+            found.update(dict.fromkeys(group.members, "pinned"))
         elif group.state == "pending":
-            reason = "pending"
-        elif any(
-            (i > answered and (i in observed or _is_answer(messages[i]))) or messages[i].id in late
-            for i in group.members
-        ):
-            reason = "unread"
-        if reason:
-            found.update(dict.fromkeys(group.members, reason))
+            found.update(dict.fromkeys(group.members, "pending"))
+        elif not unanswered.isdisjoint(group.members):
+            found.update(dict.fromkeys(group.members, "unread"))
     found.update(_find_requests(messages, observed))
     found.update(_find_system(messages, answered))
     first = next((i for i, m in enumerate(messages) if m.role != "system"), None)
@@ -117,12 +119,18 @@ def _find_requests(messages: Sequence[Message], observed: Mapping[int, bool]) ->
         turns = [i for i, m in enumerate(messages) if m.is_from_user() and not is_snapshot(m)][:1]
     if not turns:
         return {}
-    telling = [i for i in turns if _is_telling(messages[i])] or turns
-    certain = [i for i in telling if i not in observed] or telling
-    found: dict[int, Reason] = dict.fromkeys((turns[-1], telling[-1], certain[-1]), "latest")
+
+    def is_telling(index: int) -> bool:
+        return _is_telling(messages[index])
+
+    newest = turns[::-1]
+    first = next(filter(is_telling, turns), turns[0])
+    latest = next(filter(is_telling, newest), turns[-1])
+    certain = next((i for i in newest if i not in observed and is_telling(i)), latest)
+    found: dict[int, Reason] = dict.fromkeys((turns[-1], latest, certain), "latest")
     if turns[-1] + 1 < len(messages) and has_command_output(messages[turns[-1] + 1]):
         found[turns[-1] + 1] = "latest"
-    return found | dict.fromkeys({turns[0], telling[0], *_summary(messages)}, "task")
+    return found | dict.fromkeys({turns[0], first, *_summary(messages)}, "task")
 
 
 def _is_telling(message: Message) -> bool:

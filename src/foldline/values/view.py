@@ -8,7 +8,7 @@ from operator import is_
 from typing import Final
 
 from foldline.frozen import frozen, replace
-from foldline.values.edits import Edit, apply, following
+from foldline.values.edits import Edit, Rewrite, apply, following
 from foldline.values.groups import Group, Pairing, group, pair
 from foldline.values.identity import shared_length
 from foldline.values.messages import Message
@@ -89,7 +89,7 @@ class View:
     @cached_property
     def history_pairing(self) -> Pairing:
         """The pairs of calls and results in the original messages."""
-        same = all(map(is_, self.history, self.messages))
+        same = all(map(_pair_alike, self.history, self.messages))
         return self.pairing if same else pair(self.history)
 
     @cached_property
@@ -109,7 +109,7 @@ class View:
 
     @cached_property
     def _originals(self) -> tuple[Message, ...]:
-        return tuple(map(self.original, range(len(self.messages))))
+        return tuple([self.originals.get(message.id, message) for message in self.messages])
 
     @cached_property
     def positions(self) -> dict[str, int]:
@@ -148,12 +148,14 @@ class View:
         """Return the view after edits; only changed messages are counted again."""
         if not edits:
             return self
-        known = dict(zip(map(id, self.messages), self.counts, strict=True))
+        sizes = dict(zip(map(id, self.messages), self.counts, strict=True))
         edited = apply(self.messages, edits)
-        counts = tuple(known[id(m)] if id(m) in known else self.counter.message(m) for m in edited)
+        counts = tuple(sizes[id(m)] if id(m) in sizes else self.counter.message(m) for m in edited)
         after = replace(self, messages=edited, counts=counts, unread=following(self.unread, edits))
-        # The log is the same: reuse the properties already computed.
-        after.__dict__.update({k: self.__dict__[k] for k in OF_LOG if k in self.__dict__})
+        known, kept = self.__dict__, {*OF_LOG}
+        if all(isinstance(edit, Rewrite) and edit.text is not None for edit in edits):
+            kept = {*known} - {"tokens"}  # new texts, but the same parts in the same order
+        after.__dict__.update({name: known[name] for name in kept & known.keys()})
         return after
 
     def foldable(self) -> list[Group]:
@@ -163,3 +165,8 @@ class View:
             for group in self.groups
             if group.state != "pending" and not any(i in self.protected for i in group.members)
         ]
+
+
+def _pair_alike(one: Message, other: Message) -> bool:
+    """Return True if two versions of a message have parts of the same kinds: only texts differ."""
+    return one is other or list(map(type, one.parts)) == list(map(type, other.parts))
