@@ -91,10 +91,10 @@ _DOUBT = lazy_pattern(
 )
 _DOUBT_ELSEWHERE = lazy_pattern("可能|也许|或许|让我|等等")
 
-WORDLESS, LEAST = 0.6, 10
+WORDLESS, LEAST, BEGINNING = 0.6, 10, 40
 """
-What is left of the worth of prose without three words in a row, such as code in it, and the
-letters and digits that a statement has at least.
+What is left of the worth of prose without three words in a row, such as code in it, the letters
+and digits that a statement has at least, and the characters among which it mostly has as many.
 """
 
 PASTED, PASTED_BLOCK, PASTED_SHARE, CHARACTERS_PER_PROSE = 2_000, 200, 0.2, 65
@@ -200,67 +200,80 @@ class Judge:
             source: The text.
             slices: Where its statements begin and end, in order.
         """
-        if not slices:
+        weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
+        if not slices or not weight:
+            yield from repeat(0.0, len(slices))
             return
         texts = [source.text[start:end] for start, end in slices]
         quoted = source.speaker in QUOTED
         explaining = explaining_lines(source.text, slices) if quoted else None
-        words, longest = self._words(source.text, slices, texts, explaining or repeat(True))
+        words = _split_words(source.text, slices)
         if quoted:
-            forms = _score_lines(source, texts, explaining, may_be_encoded=longest > LONGEST_WORD)
+            may_be_encoded = max(map(len, words)) > LONGEST_WORD
+            forms = _score_lines(source, texts, explaining, may_be_encoded=may_be_encoded)
         else:
             forms = _score_statements(source, texts)
-        weight = WEIGHT[source.speaker] * (1 - AGING + AGING * source.recency)
         # What a program says when something fails is no failure.
         alarms = [0.0] * len(texts) if explaining else _score_alarms(source, texts, quoted)
+        named = self._word_worths(words, _reasons(source.text, texts), explaining or repeat(True))
         is_focused = bool(self.focus)
-        for text, worth, alarm, (bonus, share) in zip(texts, words, alarms, forms, strict=True):
+        for text, worth, alarm, (bonus, share) in zip(texts, named, alarms, forms, strict=True):
             worth = (worth + bonus + alarm) * weight * share
             yield worth * (1 + FOCUSED * self.focus.match(text)) if is_focused else worth
 
-    def _words(
-        self, text: str, slices: Sequence[Slice], texts: Sequence[str], reasoned: Iterable[bool]
-    ) -> tuple[list[float], int]:
+    def _word_worths(
+        self, words: Iterable[str], elsewhere: Iterable[int], reasoned: Iterable[bool]
+    ) -> Iterator[float]:
         """
-        Return what the words of every statement are worth: names, reasons and decisions.
+        Yield what the words of every statement are worth: names, reasons and decisions.
 
-        And the characters of the longest one. ``reasoned`` says in which there are reasons.
+        Args:
+            words: Those of all statements, with a mark behind each statement.
+            elsewhere: How many reasons each gives in other languages.
+            reasoned: Whether there are reasons in it.
         """
-        plain = blank_separators(text)
-        words = f" {_MARK} ".join([plain[start:end] for start, end in slices]).split()
-        longest = max(map(len, words), default=0)
-        # A word at the end of a sentence is the same.
-        telling = " ".join((*filter(self._telling.__contains__, words), "")).replace(". ", " ")
-        if text.isascii():
-            # Most lines of outputs have none.
-            worths = (
-                self._worth_of(some, 0, has_reasons) if len(some) > 1 else 0.0
-                for some, has_reasons in zip(telling.split(_MARK), reasoned, strict=False)
-            )
-            return list(worths), longest
-        foreign = [word for word in _REASONS_IN_ASCII if word in text]
-        reasons = (_reasons_elsewhere(statement, foreign) for statement in texts)
-        return list(map(self._worth_of, telling.split(_MARK), reasons, reasoned)), longest
+        # Most lines of outputs have none.
+        telling = list(filter(None, map(self._telling.get, words)))
+        start = 0
+        for reasons, has_reasons in zip(elsewhere, reasoned, strict=False):
+            end = telling.index(_MARK, start)
+            is_telling = start < end or reasons
+            yield self._worth_of(telling[start:end], reasons, has_reasons) if is_telling else 0.0
+            start = end + 1
 
-    def _worth_of(self, telling: str, reasons: int, has_reasons: bool) -> float:
-        words = set(telling.split())
+    def _worth_of(self, telling: Iterable[str], reasons: int, has_reasons: bool) -> float:
+        words = set(telling)
         # Exact, so that it does not depend on the order of a set.
-        worth = log1p(fsum(map(self.names.__getitem__, self.names.keys() & words)))
+        worth = log1p(fsum(map(self.names.get, words, repeat(0.0))))
         if not has_reasons:
             return worth
         worth += REASON * log1p(len(REASONS & words) + reasons)
         return worth if STRONG.isdisjoint(words) else worth + STRONG_REASON
 
     @cached_property
-    def _telling(self) -> frozenset[str]:
+    def _telling(self) -> dict[str, str]:
+        """Names, reasons and the mark, also by the form of a word at the end of a sentence."""
         known = (*self.names, *REASONS, *STRONG)
-        return frozenset((_MARK, *known, *(f"{word}." for word in known)))
+        return {**{w: w for w in (*known, _MARK)}, **{f"{word}.": word for word in known}}
+
+
+def _split_words(text: str, slices: Iterable[Slice]) -> list[str]:
+    """Return the words of the statements of a text, with a mark behind each statement."""
+    plain = blank_separators(text)
+    return "".join([f"{plain[start:end]} {_MARK} " for start, end in slices]).split()
+
+
+def _failures(text: str, statements: Sequence[str]) -> list[bool]:
+    """Return whether each statement of a text tells of a failure."""
+    alarms = [word for word in _ALARMS if word in text]
+    if not alarms and text.isascii():
+        return [False] * len(statements)
+    return [_tells_of_failure(statement, alarms) for statement in statements]
 
 
 def _score_alarms(source: SourceText, texts: Sequence[str], quoted: bool) -> list[float]:
     """Return what is added to statements for the failures that they tell of."""
-    words = [word for word in _ALARMS if word in source.text]
-    found = [_tells_of_failure(text, words) for text in texts]
+    found = _failures(source.text, texts)
     if not quoted or sum(found) * RARE > len(texts):
         return [ALARM if tells else 0.0 for tells in found]
     return [
@@ -275,6 +288,14 @@ def _tells_of_failure(text: str, alarms: Iterable[str]) -> bool:
         if alarm in text:
             return True
     return not text.isascii() and _ALARMS_ELSEWHERE.search(text) is not None
+
+
+def _reasons(text: str, statements: Sequence[str]) -> Iterable[int]:
+    """Return how many reasons the statements of a text give in other languages than English."""
+    if text.isascii():
+        return repeat(0, len(statements))
+    foreign = [word for word in _REASONS_IN_ASCII if word in text]
+    return (_reasons_elsewhere(statement, foreign) for statement in statements)
 
 
 def _reasons_elsewhere(text: str, foreign: Iterable[str]) -> int:
@@ -355,9 +376,15 @@ def _is_encoded(text: str) -> bool:
 
 def _has_letters(text: str) -> bool:
     """Return True if a text has enough letters and digits."""
-    if len(text.encode("ascii", "ignore").translate(None, _NO_LETTERS)) >= LEAST:
+    # Most have them at their beginning.
+    if _count_letters(text[:BEGINNING]) >= LEAST or _count_letters(text) >= LEAST:
         return True
     return not text.isascii() and sum(map(str.isalnum, text)) >= LEAST
+
+
+def _count_letters(text: str) -> int:
+    """Count the letters and digits in ASCII."""
+    return len(text.encode("ascii", "ignore").translate(None, _NO_LETTERS))
 
 
 def cost(source: SourceText, start: int, end: int) -> float:
