@@ -28,6 +28,7 @@ class Field:
     """A field of a value; `field` describes the arguments."""
 
     __slots__ = ("compare", "default", "default_factory", "hash", "name", "repr")
+    name: str
 
     def __init__(
         self,
