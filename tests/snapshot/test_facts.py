@@ -5,7 +5,13 @@ import json
 import pytest
 from tests.neutral import A, T, U, c
 
-from foldline.snapshot.facts import open_errors, plan
+from foldline.snapshot import facts
+from foldline.snapshot.facts import plan
+from foldline.snapshot.invocations import Invocations
+
+
+def open_errors(messages):
+    return facts.open_errors(Invocations(messages))
 
 
 def call(name, number="1", **arguments):

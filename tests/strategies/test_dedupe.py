@@ -48,5 +48,5 @@ def test_a_read_whose_repetition_is_unread_is_cleared_but_never_the_unread_one()
 
 
 def test_arguments_that_are_not_json_are_compared_as_text():
-    assert signature(c("1", "run", "ls -l")) == ("run", "ls -l")
-    assert signature(c("1", "run", "[" * 100_000)) == ("run", "[" * 100_000)
+    assert signature(c("1", "run", "ls -l"), None) == ("run", "ls -l")
+    assert signature(c("1", "run", "[" * 100_000), None) == ("run", "[" * 100_000)

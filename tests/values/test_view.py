@@ -55,3 +55,11 @@ def test_a_maintained_vocabulary_is_used():
     vocabulary = Vocabulary.of([U("see lib/known.py")])
     found = View.of(log(U("t")), COUNTER, vocabulary=vocabulary)
     assert set(found.names) == set(found.likely_names) == {"lib/known.py"}
+
+
+def test_call_arguments_are_parsed_once_for_all_views_of_a_log():
+    found = view(U("t"), A("ok"))
+    value = found.parse('{"path": "a.py"}')
+    after = found.after([Drop((found.messages[0].id,), "window")])
+    assert value == {"path": "a.py"}
+    assert after.parse('{"path": "a.py"}') is value

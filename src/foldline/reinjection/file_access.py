@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from foldline.core.retention_settings import FileSettings
 from foldline.frozen import field, frozen
 from foldline.lazy import lazy_pattern
-from foldline.snapshot.commands import arguments_of
-from foldline.snapshot.file_changes import CONTENT, is_refusal
+from foldline.snapshot.file_changes import is_refusal
+from foldline.snapshot.file_operations import CONTENT
 from foldline.snapshot.plans import is_plan_tool
+from foldline.values.call_arguments import parse_arguments
 from foldline.values.groups import Site
 from foldline.values.messages import Message, ToolCall, ToolResult
 
@@ -64,7 +65,11 @@ def order(access: FileAccess) -> tuple[int, int]:
 
 
 def find_accesses(
-    calling: Message, answering: Message, sites: tuple[Site, Site], settings: FileSettings
+    calling: Message,
+    answering: Message,
+    sites: tuple[Site, Site],
+    settings: FileSettings,
+    parse: Callable[[str], Any] = parse_arguments,
 ) -> list[FileAccess]:
     """
     Find the file accesses of one call that has its result.
@@ -74,11 +79,12 @@ def find_accesses(
         answering: The message with the result.
         sites: The sites of the call and its result.
         settings: Names of tools and arguments.
+        parse: Returns call arguments as a value.
     """
     call, result = calling.parts[sites[0].part], answering.parts[sites[1].part]
     if not isinstance(call, ToolCall) or not isinstance(result, ToolResult):
         return []
-    operations = [] if result.is_error else list(find_operations(call, settings))
+    operations = [] if result.is_error else list(find_operations(call, settings, parse))
     if not operations or is_refusal(result.text):
         return []
     return [
@@ -141,7 +147,7 @@ def is_in_view(
 
 
 def find_operations(
-    call: ToolCall, settings: FileSettings
+    call: ToolCall, settings: FileSettings, parse: Callable[[str], Any] = parse_arguments
 ) -> Iterator[tuple[str, Operation, str]]:
     """
     Yield the path ("" if not named), operation and written text of each file of a call.
@@ -149,8 +155,9 @@ def find_operations(
     Args:
         call: The call; its arguments may be broken JSON.
         settings: Names of tools and arguments.
+        parse: Returns call arguments as a value.
     """
-    value = arguments_of(call)
+    value = parse(call.arguments)
     operation = operation_of(call.name, value, settings)
     if operation is None:
         for path in _find_command_paths(value):

@@ -95,7 +95,7 @@ class Sources:
         """Find the items that must be in view after a compaction of this view."""
         settings, known = self.settings, self.working
         if known is None:
-            known = WorkingSet.of(view.originals.values(), settings)
+            known = WorkingSet.of(view.originals.values(), settings, view.parse)
         files: tuple[FoundFile, ...] = ()
         if self.read is not None and settings.is_on:
             files = self.read(newest(known.accesses), settings)

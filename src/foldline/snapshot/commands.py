@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from foldline.lazy import lazy_pattern
 from foldline.snapshot.phrases import ENGLISH, Phrases
-from foldline.values.messages import ToolCall
 
 COMMANDS: Final = ("command", "cmd")
 """Arguments that are commands of a shell."""
@@ -76,14 +75,6 @@ _CUT_BY = lazy_pattern(
     r"(?:(?:\|&?\s*+(?:tail|head|cat|less|tee)\b[^|;&<>()`\n]*+|"
     r"\d?>&\d|[\d&]?>>?\s?[^\s|;&<>()`]{1,200}+)\s*+)++"
 )
-
-
-def arguments_of(call: ToolCall) -> Any:
-    """Return call arguments as a value; None when they are not JSON."""
-    try:
-        return json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return None
 
 
 def command_of(arguments: Any) -> str:

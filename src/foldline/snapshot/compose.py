@@ -104,7 +104,7 @@ def compose(
     number = snapshot_id(view.messages[position].id for position in positions)
     head = header(reading.messages, reading.tokens, number, phrases)
     composer = _Composer(view, context, positions, reading, head, account, phrases)
-    standing = state(view, context, positions, reading.carried, composer.judge, phrases)
+    standing = state(view, context, positions, reading, composer.judge, phrases)
     account_text = render(head, ((composer.title, account.split("\n")),), phrases)
     taken = view.counter.text(account_text)
     state_tokens = min(room - taken, STATE_SHARE * (max(room, state_room) - taken))

@@ -42,7 +42,7 @@ class Dedupe:
             result = view.messages[result_site.message].parts[result_site.part]
             if not isinstance(call, ToolCall) or not isinstance(result, ToolResult):
                 continue
-            latest = newest.setdefault(signature(call), result)
+            latest = newest.setdefault(signature(call, view.parse(call.arguments)), result)
             if latest is not result and (is_read(call) or latest.text == result.text):
                 stale.append((result_site.message, result_site.part))
         edits: list[Edit] = []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from operator import is_
-from typing import Final
+from typing import Any, Final
 
 from foldline.frozen import frozen, replace
+from foldline.values.call_arguments import parse_arguments
 from foldline.values.edits import Edit, apply, following
 from foldline.values.groups import Group, Pairing, group, pair
 from foldline.values.identity import shared_length
@@ -17,7 +18,7 @@ from foldline.values.protect import Reason, protected
 from foldline.values.tokens import TokenCounter
 from foldline.values.vocabulary import Vocabulary
 
-OF_LOG: Final = ("_words", "names", "likely_names")
+OF_LOG: Final = ("_words", "names", "likely_names", "parse")
 """Cached properties of the log, which no edit changes."""
 
 
@@ -122,6 +123,11 @@ class View:
         return {c.id: c.name for message in self.messages for c in message.calls if c.id}
 
     @cached_property
+    def parse(self) -> Callable[[str], Any]:
+        """The function that returns call arguments as a value, and parses each text once."""
+        return cache(parse_arguments)
+
+    @cached_property
     def names(self) -> dict[str, float]:
         """The worth of every name written by user or agent, for statements that contain it."""
         return self._words.worths()
@@ -133,7 +139,7 @@ class View:
 
     @cached_property
     def _words(self) -> Vocabulary:
-        return self.vocabulary or Vocabulary.of(self.originals.values())
+        return self.vocabulary or Vocabulary.of(self.originals.values(), self.parse)
 
     def original(self, index: int) -> Message:
         """Return the original message at a position of the view."""

@@ -7,15 +7,15 @@ user and model text is indexed, which is a small part of a history.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import exp, log
 from typing import Any, Final
 
 from foldline.lazy import lazy_pattern
 from foldline.relevance.names import blank_separators, mentions
+from foldline.values.call_arguments import parse_arguments
 from foldline.values.frames import segments
 from foldline.values.messages import Message, Text, ToolCall
 from foldline.values.protect import is_snapshot
@@ -75,14 +75,16 @@ class Vocabulary:
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     @classmethod
-    def of(cls, messages: Iterable[Message]) -> Vocabulary:
-        """Read a whole conversation."""
+    def of(
+        cls, messages: Iterable[Message], parse: Callable[[str], Any] = parse_arguments
+    ) -> Vocabulary:
+        """Read a whole conversation; ``parse`` returns call arguments as a value."""
         vocabulary = cls()
         for message in messages:
-            vocabulary.add(message)
+            vocabulary.add(message, parse)
         return vocabulary
 
-    def add(self, message: Message) -> None:
+    def add(self, message: Message, parse: Callable[[str], Any] = parse_arguments) -> None:
         """Add the next message."""
         if message.role == "system":
             return
@@ -96,7 +98,8 @@ class Vocabulary:
                 )
                 found |= self._read(text, message.role)
             elif isinstance(part, ToolCall):
-                found.update(_find_names(_render_arguments(part)[:MAX_TEXT]))
+                rendered = _render_arguments(part.arguments, parse(part.arguments))
+                found.update(_find_names(rendered[:MAX_TEXT]))
         self.uses.update(found)
         self.last.update(dict.fromkeys(found, self.steps))
 
@@ -151,18 +154,14 @@ def _strip_handles(snapshot: str) -> str:
     return _HANDLE.sub("", snapshot.partition("\n")[2])
 
 
-def _render_arguments(call: ToolCall) -> str:
+def _render_arguments(text: str, value: Any) -> str:
     """
-    Return the argument values of a call.
+    Return the argument values of a call, and arguments that are not JSON as they are.
 
     Strings are unescaped, so that no tab becomes part of a name; the names of the tool and of its
     arguments carry no information.
     """
-    try:
-        value = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return call.arguments
-    return "\n".join(_texts(value, DEPTH))
+    return text if value is None else "\n".join(_texts(value, DEPTH))
 
 
 def _texts(value: Any, depth: int) -> Iterator[str]:
