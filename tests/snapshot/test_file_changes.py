@@ -6,7 +6,6 @@ import pytest
 from tests.neutral import A, T, c
 
 from foldline.snapshot.file_changes import changes, files, is_refusal, is_unchanged
-from foldline.snapshot.file_operations import operation
 from foldline.snapshot.invocations import Invocations
 
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
@@ -51,19 +50,6 @@ def test_files_in_a_patch_are_listed():
 def test_a_file_in_a_patch_is_named_without_what_ends_its_line(end):
     patch = f"*** Begin Patch{end}*** Update File: a.py{end}+x{end}*** End Patch"
     assert [f.path for f in files([A(c("1", "apply_patch", patch))])] == ["a.py"]
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
-    [
-        ("str_replace_editor", {"command": "view"}, "edited"),
-        ("write_file", {}, "written"),
-        ("read_file", {}, "read"),
-        ("transmogrify", {}, "transmogrify"),
-    ],
-)
-def test_an_operation_is_named_after_its_tool(tool, arguments, said):
-    assert operation(tool, arguments) == said
 
 
 def test_changes_are_the_calls_that_changed_a_file_in_order():
@@ -266,3 +252,13 @@ def test_a_patch_that_moves_nothing_deletes_nothing():
     assert all(one.path for one in changes(Invocations(messages), range(2)))
     lone = [A(c("1", "apply_patch", "*** End File: \n*** Move to: c.py")), T("1", "Done")]
     assert [one.path for one in changes(Invocations(lone), range(2))] == ["c.py"]
+
+
+def test_an_editor_changes_what_it_is_told_to_and_not_what_it_shows():
+    def editor(number, **arguments):
+        return call("str_replace_editor", number, path="./a.py", **arguments), T(number, "done")
+
+    steps = (editor("1", command="create", file_text="x"), editor("2", command="view"))
+    messages = [message for step in steps for message in step]
+    found = changes(Invocations(messages), range(4))
+    assert [(one.path, one.operation) for one in found] == [("a.py", "written")]

@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.neutral import A, T, U, c
 
-from foldline.snapshot.invocations import Invocations
+from foldline.snapshot.invocations import Invocations, signature
 from foldline.values.groups import Site
 
 
@@ -13,17 +13,11 @@ def call(number, name, **arguments):
     return c(number, name, json.dumps(arguments))
 
 
-def test_a_call_is_parsed_once_whoever_looks_at_it():
-    parsed = []
-
-    def parse(text):
-        parsed.append(text)
-        return json.loads(text)
-
-    found = Invocations([A(call("1", "run", command="touch a.py"))], parse=parse)
+def test_a_call_is_read_once_whoever_looks_at_it():
+    found = Invocations([A(call("1", "run", command="touch a.py"))])
+    assert found[Site(0, 0)] is found[Site(0, 0)]
     assert found[Site(0, 0)].command == "touch a.py"
     assert found[Site(0, 0)].changed_by_shell == (("a.py", "written"),)
-    assert len(parsed) == 1
 
 
 def test_calls_with_a_result_come_newest_first():
@@ -51,3 +45,10 @@ def test_what_is_no_call_is_none():
 def test_a_call_that_only_reads_shows_a_file_or_what_a_command_prints(tool, arguments, only_reads):
     found = Invocations([A(call("1", tool, **arguments))])
     assert found[Site(0, 0)].only_reads is only_reads
+
+
+def test_arguments_that_are_not_json_are_compared_as_text():
+    assert signature(c("1", "run", "ls -l")) == ("run", "ls -l")
+    assert signature(c("1", "run", "[" * 100_000)) == ("run", "[" * 100_000)
+    one, other = c("1", "run", '{"a": 1, "b": 2}'), c("2", "run", '{"b":2,"a":1}')
+    assert signature(one) == signature(other)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.neutral import COUNTER, A, T, U, c, view
 
 from foldline.core.strategy import CompactionContext
-from foldline.frozen import replace
 from foldline.snapshot.calls import verdict
 from foldline.snapshot.format import header, parse, render
+from foldline.snapshot.invocations import Invocations
 from foldline.snapshot.phrases import (
     ENGLISH,
     FAILED,
@@ -23,7 +23,6 @@ from foldline.snapshot.phrases import (
     STATE,
 )
 from foldline.snapshot.query_terms import Focus
-from foldline.snapshot.sources import read
 from foldline.snapshot.state import SnapshotState, file_rows, listed_files, state
 from foldline.snapshot.worth import Judge
 from foldline.values.handles import handles
@@ -41,8 +40,8 @@ def standing(*messages, positions=None, carried=None):
     found = view(*messages)
     context = CompactionContext(1_000, 1_000, 1_000, handles(found.messages))
     folded = range(len(messages)) if positions is None else positions
-    reading = replace(read(found, context, folded), carried=carried or {})
-    made = state(found, context, folded, reading, Judge(found.names, Focus()))
+    calls = Invocations(found.history, found.history_pairing)
+    made = state(found, context, folded, calls, carried or {}, Judge(found.names, Focus()))
     return {title: lines for title, lines in made.sections if lines}
 
 

@@ -57,9 +57,10 @@ def test_a_maintained_vocabulary_is_used():
     assert set(found.names) == set(found.likely_names) == {"lib/known.py"}
 
 
-def test_call_arguments_are_parsed_once_for_all_views_of_a_log():
+def test_what_is_found_once_is_known_to_all_views_of_a_log():
+    asked = []
     found = view(U("t"), A("ok"))
-    value = found.parse('{"path": "a.py"}')
+    assert found.once(asked.append)("a") is None
     after = found.after([Drop((found.messages[0].id,), "window")])
-    assert value == {"path": "a.py"}
-    assert after.parse('{"path": "a.py"}') is value
+    assert after.once(asked.append)("a") is None
+    assert asked == ["a"]

@@ -9,9 +9,8 @@ from heapq import nsmallest
 from typing import Final
 
 from foldline.frozen import frozen
-from foldline.snapshot.facts import signature
 from foldline.snapshot.file_changes import files
-from foldline.values.call_arguments import parse_arguments
+from foldline.snapshot.invocations import signature
 from foldline.values.frames import is_summary
 from foldline.values.groups import Pairing, Site, pair
 from foldline.values.messages import (
@@ -236,7 +235,7 @@ def find_superseded(messages: Sequence[Message], pairing: Pairing | None = None)
     for call, result in (pairing or pair(messages)).answers.items():
         part = messages[call.message].parts[call.part]
         if isinstance(part, ToolCall):
-            key = signature(part, parse_arguments(part.arguments))
+            key = signature(part)
             before = newest.get(key)
             newest[key] = result
             if before is not None:

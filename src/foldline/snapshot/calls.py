@@ -12,12 +12,11 @@ from foldline.outputs.verdict import first_failure, is_failure, is_summary
 from foldline.outputs.wrapping import exit_code, without_reminders
 from foldline.snapshot.commands import (
     COMMANDS,
-    EDITOR,
     brief_command,
     join_command,
     script_commands,
 )
-from foldline.snapshot.file_operations import EDITED, REPLACED
+from foldline.snapshot.file_operations import CHANGES, EDITED, REPLACED
 from foldline.snapshot.invocations import Invocation
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.statements import COLONS
@@ -128,10 +127,9 @@ _ASKING = lazy_pattern(r"(?i)ask_?user\w{0,40}|ask_followup_question|question|re
 
 def changes_something(call: Invocation) -> bool:
     """Return True if a call does more than look at something, by its name and its command."""
-    given = call.arguments.get("command") if isinstance(call.arguments, Mapping) else None
-    done = given if given in EDITOR else "" if call.only_shows else call.command[:COMMAND_HEAD]
+    done = "" if call.only_shows else call.command[:COMMAND_HEAD]
     named = _CHANGING.search(f"{call.call.name} {done}".lower())
-    return named is not None or bool(call.changed_by_shell)
+    return named is not None or call.operation in CHANGES or bool(call.changed_by_shell)
 
 
 def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
@@ -14,11 +13,10 @@ from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.calls import user_reply
 from foldline.snapshot.commands import ends_itself
-from foldline.snapshot.file_operations import path_argument
-from foldline.snapshot.invocations import Invocation, Invocations
+from foldline.snapshot.invocations import Invocation, Invocations, signature
 from foldline.snapshot.plans import call_plan
 from foldline.values.groups import Site
-from foldline.values.messages import Message, Text, ToolCall, ToolResult
+from foldline.values.messages import Message, Text, ToolResult
 
 _FAILURE = lazy_pattern(
     r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0(?![\w./-]))|"
@@ -52,6 +50,9 @@ SCAN_HEAD, SCAN_TAIL = 100_000, 1_000
 
 AIMS: Final = 60
 """So many different things that calls were after last are looked at for failures."""
+
+NO_ARGUMENTS: Final = ("", "{}", "[]", "null")
+"""Arguments that say nothing."""
 
 _CHECKBOX = lazy_pattern(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
 
@@ -173,32 +174,17 @@ def _aim(call: Invocation) -> _Aim | None:
     """Return what a call is after; None when it only shows a file, whose text may name errors."""
     if call.only_reads:
         return None
-    changed = call.changed_by_tool[0][0] if call.changed_by_tool else ""
+    changed = next((path for path, _ in call.changed_by_tool), "")
     # Several edits in one call are known by all that they change.
-    if changed and (path_argument(call.arguments) or " File: " in call.call.arguments):
+    if changed and (call.path or " File: " in call.call.arguments):
         return _Aim(changed, changed)
     if command := call.command:
         return _Aim(call.run_key, command, is_command=True)
-    name, arguments = signature(call.call, call.arguments)
-    return _Aim(arguments, f"{name} {arguments}" if call.arguments else name)
+    name, arguments = signature(call.call)
+    return _Aim(arguments, f"{name} {arguments}" if arguments not in NO_ARGUMENTS else name)
 
 
 def _lines(message: Message) -> Iterable[str]:
     for part in message.parts:
         if isinstance(part, Text):
             yield from part.text[:100_000].split("\n")
-
-
-def signature(call: ToolCall, arguments: Any) -> tuple[str, str]:
-    """
-    Return what makes two calls the same: the tool and its arguments in canonical form.
-
-    Args:
-        call: The call.
-        arguments: Its arguments as a value, None where they are not JSON.
-    """
-    try:
-        canonical = json.dumps(arguments, sort_keys=True)
-    except RecursionError:
-        return call.name, call.arguments
-    return call.name, call.arguments if arguments is None else canonical

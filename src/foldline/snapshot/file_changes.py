@@ -11,9 +11,8 @@ from foldline.core.retention_settings import PATH_KEYS
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
 from foldline.snapshot.calls import brief_refusal
-from foldline.snapshot.file_operations import CONTENT, file_operations, path_argument
+from foldline.snapshot.file_operations import CONTENT
 from foldline.snapshot.invocations import Invocation, Invocations
-from foldline.values.call_arguments import parse_arguments
 from foldline.values.groups import Site
 from foldline.values.messages import Message, ToolCall, ToolResult
 
@@ -86,8 +85,10 @@ def files(messages: Sequence[Message]) -> list[FileFact]:
     found: dict[str, FileFact] = {}
     for position, message in enumerate(messages):
         for call in message.calls:
-            for path, done in file_operations(call, parse_arguments(call.arguments)):
+            for path, done in Invocation(call).files:
                 times = found.pop(path).times + 1 if path in found else 1
+                # One fact is one line: a line feed could pass for a heading or a handle.
+                done = done or " ".join(call.name[:80].split())
                 found[path] = FileFact(path, done, position, times)
     return list(reversed(found.values()))
 
@@ -137,7 +138,7 @@ def written_whole(call: Invocation, arguments: Any, result: ToolResult | None) -
         return ""
     others = {name: value for name, value in arguments.items() if name not in BESIDE}
     texts = [name for name in CONTENT if isinstance(arguments.get(name), str)]
-    path = path_argument(arguments)
+    path = call.path
     if not path or len(texts) != 1 or others not in ({}, {"command": "create"}):
         return ""
     if result is None or changes_nothing(call, result):
@@ -151,7 +152,7 @@ def changes_nothing(call: Invocation, result: ToolResult | None) -> bool:
     if result is None:
         return False
     refusal = brief_refusal(result.text)
-    if call.command and not any(map(call.arguments.get, PATH_KEYS)):
+    if call.command and not call.path:
         # It may print such words, and of one that failed the part that edits may have run.
         return bool(refusal) and (result.is_error or refusal != result.text)
     return bool(refusal) or result.is_error or is_unchanged(result.text)

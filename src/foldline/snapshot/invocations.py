@@ -2,60 +2,74 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from typing import Any
 
-from foldline.frozen import frozen
 from foldline.snapshot.commands import changed_files, command_of, only_shows, run_key
-from foldline.snapshot.file_operations import CHANGES, file_operations
+from foldline.snapshot.file_operations import (
+    CHANGES,
+    LOOKS,
+    file_operations,
+    path_argument,
+    tool_operation,
+)
 from foldline.values.call_arguments import parse_arguments
 from foldline.values.groups import Pairing, Site, pair
 from foldline.values.messages import Message, ToolCall, ToolResult
 
 
-@frozen
 class Invocation:
-    """A call with its ``arguments`` as a value, None where they are not JSON."""
+    """
+    A call, read once; its arguments are not kept, which may be large.
 
-    call: ToolCall
-    arguments: Any
+    ``command`` is the shell command that it runs, "" for none, and ``folder`` where, as far as its
+    arguments say; ``only_shows`` is whether that only shows something, ``changed_by_shell`` are
+    the files that it changes, with what is done to each. ``operation`` is what its tool does to
+    files, "" where that is unknown, ``files`` are those that its arguments name, with what is done
+    to each, and ``path`` is the one that an argument names for itself.
+    """
 
-    @cached_property
-    def command(self) -> str:
-        """The shell command that it runs, "" for none."""
-        return command_of(self.arguments)
+    __slots__ = (
+        *("call", "changed_by_shell", "command", "files", "folder"),
+        *("only_shows", "operation", "path"),
+    )
 
-    @cached_property
-    def only_shows(self) -> bool:
-        """Whether its command only shows something."""
-        return only_shows(self.command)
+    def __init__(self, call: ToolCall) -> None:
+        arguments = parse_arguments(call.arguments)
+        folder = arguments.get("workdir") if isinstance(arguments, dict) else ""
+        self.call = call
+        self.command = command_of(arguments)
+        self.folder = folder if isinstance(folder, str) else ""
+        self.only_shows = only_shows(self.command)
+        self.changed_by_shell = tuple(changed_files(self.command, self.folder))
+        self.operation = tool_operation(call.name, arguments)
+        self.files = tuple(file_operations(call, arguments, self.operation))
+        self.path = path_argument(arguments)
 
-    @cached_property
+    @property
+    def changed_by_tool(self) -> tuple[tuple[str, str], ...]:
+        """The files that its tool changes, with what is done to each."""
+        return tuple(one for one in self.files if one[1] in CHANGES)
+
+    @property
     def run_key(self) -> str:
         """What its command runs, as `commands.run_key` has it."""
         return run_key(self.command)
 
-    @cached_property
-    def files(self) -> tuple[tuple[str, str], ...]:
-        """The files that its arguments name, with what its tool does to each."""
-        return tuple(file_operations(self.call, self.arguments))
-
-    @cached_property
-    def changed_by_tool(self) -> tuple[tuple[str, str], ...]:
-        """Those of these files that its tool changes."""
-        return tuple(one for one in self.files if one[1] in CHANGES)
-
-    @cached_property
-    def changed_by_shell(self) -> tuple[tuple[str, str], ...]:
-        """The files that its command changes, with what is done to each."""
-        folder = self.arguments.get("workdir") if self.command else ""
-        return tuple(changed_files(self.command, folder if isinstance(folder, str) else ""))
-
     @property
     def only_reads(self) -> bool:
         """Whether it only shows a file or what a command prints of it."""
-        return self.files[0][1] == "read" if self.files else self.only_shows
+        return self.files[0][1] in LOOKS if self.files else self.only_shows
+
+
+def signature(call: ToolCall) -> tuple[str, str]:
+    """Return what makes two calls the same: the tool and its arguments in canonical form."""
+    arguments = parse_arguments(call.arguments)
+    try:
+        canonical = json.dumps(arguments, sort_keys=True)
+    except RecursionError:
+        return call.name, call.arguments
+    return call.name, call.arguments if arguments is None else canonical
 
 
 class Invocations(dict[Site, Invocation]):
@@ -65,23 +79,23 @@ class Invocations(dict[Site, Invocation]):
     Args:
         messages: The messages.
         pairing: Their calls and results, if already known.
-        parse: Returns call arguments as a value.
+        read: Reads a call.
     """
 
     def __init__(
         self,
         messages: Sequence[Message],
         pairing: Pairing | None = None,
-        parse: Callable[[str], Any] = parse_arguments,
+        read: Callable[[ToolCall], Invocation] = Invocation,
     ) -> None:
         self.messages, self.pairing = messages, pairing or pair(messages)
-        self._parse = parse
+        self._read = read
 
     def __missing__(self, site: Site) -> Invocation:
         call = self.messages[site.message].parts[site.part]
         if not isinstance(call, ToolCall):
             raise KeyError(site)
-        found = self[site] = Invocation(call, self._parse(call.arguments))
+        found = self[site] = self._read(call)
         return found
 
     def result(self, site: Site) -> ToolResult | None:

@@ -22,11 +22,11 @@ from foldline.snapshot.calls import (
     without_unchanged,
 )
 from foldline.snapshot.file_changes import changes_nothing, is_refusal, written_whole
-from foldline.snapshot.file_operations import path_argument
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.invocations import Invocation, Invocations
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import only_sets_plan
+from foldline.values.call_arguments import parse_arguments
 from foldline.values.frames import segments
 from foldline.values.groups import Site
 from foldline.values.messages import (
@@ -129,14 +129,9 @@ class SourceText:
 
 @frozen
 class HistoryReading:
-    """
-    What `read` found: sources in order, and the state that an earlier snapshot listed.
-
-    ``calls`` are those of the whole history.
-    """
+    """What `read` found: sources in order, and the state that an earlier snapshot listed."""
 
     sources: tuple[SourceText, ...]
-    calls: Invocations
     carried: Mapping[str, tuple[str, ...]]
     messages: int
     tokens: int
@@ -146,7 +141,12 @@ class _Reader:
     """Collects the sources of messages that are folded."""
 
     def __init__(
-        self, view: View, context: CompactionContext, positions: Sequence[int], phrases: Phrases
+        self,
+        view: View,
+        context: CompactionContext,
+        positions: Sequence[int],
+        calls: Invocations,
+        phrases: Phrases,
     ) -> None:
         self.view, self.context, self.phrases = view, context, phrases
         self.messages = view.history
@@ -155,8 +155,7 @@ class _Reader:
         self.sources: list[SourceText] = []
         self.carried: dict[str, tuple[str, ...]] = {}
         self.count = self.tokens = 0
-        self.calls = Invocations(view.history, view.history_pairing, view.parse)
-        self.results = self.calls.pairing.answers
+        self.calls, self.results = calls, calls.pairing.answers
         self.answered = {site: call for call, site in self.results.items()}
         self.covered = set[Site]()
         self.reads: dict[Site, tuple[str, str]] = {}
@@ -226,7 +225,7 @@ class _Reader:
             # The newest plan is part of the state; older ones are superseded.
             self.covered.update(() if site is None else (site,))
             return
-        arguments = without_unchanged(invocation.arguments)
+        arguments = without_unchanged(parse_arguments(call.arguments))
         is_agent = _AGENT_TOOLS.fullmatch(call.name) is not None
         if not is_agent:  # What another agent is told is no remark.
             stated, arguments = split_stated(arguments)
@@ -243,7 +242,7 @@ class _Reader:
             if len(came) <= WHOLE_RESULT:
                 self.covered.add(site)
             elif invocation.only_reads:
-                self.reads[site] = (path_argument(arguments), f"{call.name} {call.arguments}")
+                self.reads[site] = (invocation.path, f"{call.name} {call.arguments}")
                 came = ""
             else:
                 came = self._outcome(speaker, came)[:VERDICT]
@@ -363,7 +362,11 @@ def _source(
 
 
 def read(
-    view: View, context: CompactionContext, positions: Sequence[int], phrases: Phrases = ENGLISH
+    view: View,
+    context: CompactionContext,
+    positions: Sequence[int],
+    calls: Invocations,
+    phrases: Phrases = ENGLISH,
 ) -> HistoryReading:
     """
     Collect the texts that a snapshot is made of.
@@ -372,16 +375,17 @@ def read(
         view: What the model sees.
         context: Handles.
         positions: The messages that are folded, in order; earlier snapshots are taken apart.
+        calls: The calls of the whole history.
         phrases: The words that calls are written with.
     """
-    reader = _Reader(view, context, positions, phrases)
+    reader = _Reader(view, context, positions, calls, phrases)
     for position in positions:
         reader.read(position)
     sources = tuple(
         replace(source, speaker="superseded") if number in reader.superseded else source
         for number, source in enumerate(reader.sources)
     )
-    return HistoryReading(sources, reader.calls, reader.carried, reader.count, reader.tokens)
+    return HistoryReading(sources, reader.carried, reader.count, reader.tokens)
 
 
 def _names_guide(arguments: str) -> bool:

@@ -26,7 +26,6 @@ from foldline.snapshot.invocations import Invocations
 from foldline.snapshot.phrases import ENGLISH, Phrases, operation, plan_row
 from foldline.snapshot.plans import is_done
 from foldline.snapshot.requests import Requests
-from foldline.snapshot.sources import HistoryReading
 from foldline.snapshot.statements import sentences, shorten
 from foldline.snapshot.worth import Judge
 from foldline.values.messages import Message, Text
@@ -158,7 +157,8 @@ def state(
     view: View,
     context: CompactionContext,
     positions: Sequence[int],
-    reading: HistoryReading,
+    calls: Invocations,
+    carried: Mapping[str, tuple[str, ...]],
     judge: Judge,
     phrases: Phrases = ENGLISH,
 ) -> SnapshotState:
@@ -169,12 +169,13 @@ def state(
         view: What the model sees.
         context: Handles.
         positions: The messages that are folded.
-        reading: Their calls, and the same sections of an earlier snapshot among them.
+        calls: The calls of the whole history.
+        carried: The same sections of an earlier snapshot that is folded too.
         judge: Says what statements are worth.
         phrases: The words of its language.
     """
-    folded, carried = frozenset(positions), reading.carried
-    found = _Found(view, context, folded, reading.calls, phrases)
+    folded = frozenset(positions)
+    found = _Found(view, context, folded, calls, phrases)
     requests = Requests(view, context, folded, judge, phrases)
     errors, results = found.results()
     # What an earlier snapshot says was failing may have passed by now, which its rows tell.
@@ -267,9 +268,9 @@ class _Found:
         seen = set[str]()
         for call, site, result in self.calls.newest_first():
             # What a command said before is out of date, also where it says nothing now.
-            if not call.command or call.run_key in seen:
+            if not call.command or (key := call.run_key) in seen:
                 continue
-            seen.add(call.run_key)
+            seen.add(key)
             if site.message not in self.folded or site.message in failing or call.only_shows:
                 continue
             output = unwrap(result.text)

@@ -9,7 +9,7 @@ from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
-from foldline.snapshot.facts import signature
+from foldline.snapshot.invocations import signature
 from foldline.strategies.stubs import clear
 from foldline.values.edits import Edit
 from foldline.values.messages import ToolCall, ToolResult
@@ -42,7 +42,7 @@ class Dedupe:
             result = view.messages[result_site.message].parts[result_site.part]
             if not isinstance(call, ToolCall) or not isinstance(result, ToolResult):
                 continue
-            latest = newest.setdefault(signature(call, view.parse(call.arguments)), result)
+            latest = newest.setdefault(signature(call), result)
             if latest is not result and (is_read(call) or latest.text == result.text):
                 stale.append((result_site.message, result_site.part))
         edits: list[Edit] = []

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from operator import is_
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from foldline.frozen import frozen, replace
-from foldline.values.call_arguments import parse_arguments
 from foldline.values.edits import Edit, apply, following
 from foldline.values.groups import Group, Pairing, group, pair
 from foldline.values.identity import shared_length
@@ -18,7 +17,10 @@ from foldline.values.protect import Reason, protected
 from foldline.values.tokens import TokenCounter
 from foldline.values.vocabulary import Vocabulary
 
-OF_LOG: Final = ("_words", "names", "likely_names", "parse")
+Value = TypeVar("Value")
+Result = TypeVar("Result")
+
+OF_LOG: Final = ("_words", "names", "likely_names", "_results")
 """Cached properties of the log, which no edit changes."""
 
 
@@ -123,11 +125,6 @@ class View:
         return {c.id: c.name for message in self.messages for c in message.calls if c.id}
 
     @cached_property
-    def parse(self) -> Callable[[str], Any]:
-        """The function that returns call arguments as a value, and parses each text once."""
-        return cache(parse_arguments)
-
-    @cached_property
     def names(self) -> dict[str, float]:
         """The worth of every name written by user or agent, for statements that contain it."""
         return self._words.worths()
@@ -139,7 +136,15 @@ class View:
 
     @cached_property
     def _words(self) -> Vocabulary:
-        return self.vocabulary or Vocabulary.of(self.originals.values(), self.parse)
+        return self.vocabulary or Vocabulary.of(self.originals.values())
+
+    @cached_property
+    def _results(self) -> dict[Callable[[Any], Any], Callable[[Any], Any]]:
+        return {}
+
+    def once(self, function: Callable[[Value], Result]) -> Callable[[Value], Result]:
+        """Return a function that calls another one once for each value, in all views of a log."""
+        return self._results.setdefault(function, cache(function))
 
     def original(self, index: int) -> Message:
         """Return the original message at a position of the view."""
@@ -157,10 +162,13 @@ class View:
         known = dict(zip(map(id, self.messages), self.counts, strict=True))
         edited = apply(self.messages, edits)
         counts = tuple(known[id(m)] if id(m) in known else self.counter.message(m) for m in edited)
-        after = replace(self, messages=edited, counts=counts, unread=following(self.unread, edits))
-        # The log is the same: reuse the properties already computed.
-        after.__dict__.update({k: self.__dict__[k] for k in OF_LOG if k in self.__dict__})
-        return after
+        unread = following(self.unread, edits)
+        return self.with_log(replace(self, messages=edited, counts=counts, unread=unread))
+
+    def with_log(self, other: View) -> View:
+        """Return another view of the same log with what is already known of that."""
+        other.__dict__.update({k: self.__dict__[k] for k in OF_LOG if k in self.__dict__})
+        return other
 
     def foldable(self) -> list[Group]:
         """Return the closed groups without a protected member, oldest first."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from math import exp, log
 from typing import Any, Final
 
@@ -75,16 +75,14 @@ class Vocabulary:
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     @classmethod
-    def of(
-        cls, messages: Iterable[Message], parse: Callable[[str], Any] = parse_arguments
-    ) -> Vocabulary:
-        """Read a whole conversation; ``parse`` returns call arguments as a value."""
+    def of(cls, messages: Iterable[Message]) -> Vocabulary:
+        """Read a whole conversation."""
         vocabulary = cls()
         for message in messages:
-            vocabulary.add(message, parse)
+            vocabulary.add(message)
         return vocabulary
 
-    def add(self, message: Message, parse: Callable[[str], Any] = parse_arguments) -> None:
+    def add(self, message: Message) -> None:
         """Add the next message."""
         if message.role == "system":
             return
@@ -98,8 +96,7 @@ class Vocabulary:
                 )
                 found |= self._read(text, message.role)
             elif isinstance(part, ToolCall):
-                rendered = _render_arguments(part.arguments, parse(part.arguments))
-                found.update(_find_names(rendered[:MAX_TEXT]))
+                found.update(_find_names(_render_arguments(part)[:MAX_TEXT]))
         self.uses.update(found)
         self.last.update(dict.fromkeys(found, self.steps))
 
@@ -154,14 +151,15 @@ def _strip_handles(snapshot: str) -> str:
     return _HANDLE.sub("", snapshot.partition("\n")[2])
 
 
-def _render_arguments(text: str, value: Any) -> str:
+def _render_arguments(call: ToolCall) -> str:
     """
-    Return the argument values of a call, and arguments that are not JSON as they are.
+    Return the argument values of a call.
 
     Strings are unescaped, so that no tab becomes part of a name; the names of the tool and of its
     arguments carry no information.
     """
-    return text if value is None else "\n".join(_texts(value, DEPTH))
+    value = parse_arguments(call.arguments)
+    return call.arguments if value is None else "\n".join(_texts(value, DEPTH))
 
 
 def _texts(value: Any, depth: int) -> Iterator[str]:
