@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import compress, islice
+from operator import ne
 from typing import Any, Final
 
 from foldline.lazy import lazy_pattern
@@ -187,8 +188,7 @@ def _new_lines(text: str, other: str) -> str:
 
 def _count_same(lines: Sequence[str], others: Sequence[str], most: int) -> int:
     """Return how many lines at the beginning are the same, ``most`` at most."""
-    pairs = enumerate(zip(lines[:most], others, strict=False))
-    return next((number for number, (line, other) in pairs if line != other), most)
+    return next(compress(range(most), map(ne, lines, others)), most)
 
 
 def _text(value: Any, depth: int = DEPTH) -> str:

@@ -44,7 +44,7 @@ class Invocation:
         self.changed_by_shell = tuple(changed_files(self.command, self.folder))
         self.operation = tool_operation(call.name, arguments)
         self.files = tuple(file_operations(call, arguments, self.operation))
-        self.path = path_argument(arguments)
+        self.path = path_argument(arguments) if self.files else ""
 
     @property
     def changed_by_tool(self) -> tuple[tuple[str, str], ...]:

@@ -294,7 +294,7 @@ class _Found:
             if message.role != "assistant" or len(found) >= VAIN:
                 continue
             lowered = message.text.lower()
-            if not any(needle in lowered for needle in _VAIN_NEEDLES):
+            if not any(map(lowered.__contains__, _VAIN_NEEDLES)):
                 continue
             long_sentences = _long_sentences(message)
             for number, sentence in enumerate(long_sentences):
