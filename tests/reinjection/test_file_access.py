@@ -9,9 +9,7 @@ from tests.reinjection.whole_log import accesses
 from foldline.core.retention_settings import FileSettings
 from foldline.reinjection.file_access import (
     newest,
-    normalize_path,
     paths_in_view,
-    paths_of,
     relative_to_root,
 )
 
@@ -74,7 +72,15 @@ def test_six_parallel_reads_are_taken_in_the_order_of_the_calls():
         ("apply_patch", {"input": "*** Begin Patch\n*** Update File: a.py\n@@\n"}, "edited"),
         ("shell", {"command": ["bash", "-lc", "cat a.py"]}, "read"),
         ("bash", {"command": "cd . && sed -n '1,80p' a.py"}, "read"),
-        ("shell", {"command": ["apply_patch", "*** Add File: a.py\n+x"]}, "edited"),
+        ("bash", {"command": "cat a.py", "workdir": "/repo"}, "read"),
+        ("bash", {"command": "sed -i s/a/b/ a.py"}, "edited"),
+        ("bash", {"command": "cat > a.py <<'E'\nx = 1\nE"}, "written"),
+        ("bash", {"command": "rm a.py"}, "deleted"),
+        ("delete_file", {"path": "a.py"}, "deleted"),
+        ("delete_lines", {"path": "a.py"}, "edited"),
+        ("multiedit", {"edits": [{"path": "a.py", "new_string": "x"}]}, "edited"),
+        ("exec", {"input": 'patch("*** Begin Patch\\n*** Add File: a.py\\n+x")'}, "written"),
+        ("shell", {"command": ["apply_patch", "*** Add File: a.py\n+x"]}, "written"),
         ("READ", {"Path": "/repo/a.py"}, "read"),
         ("read", {"path": "./b/../a.py"}, "read"),
     ],
@@ -95,7 +101,8 @@ def test_the_tools_of_many_agents_are_known(tool, arguments, operation):
         ("grep", {"path": "a.py"}),
         ("bash", {"command": "cat a.py | sh"}),
         ("bash", {"command": "cat $(ls)"}),
-        ("bash", {"command": "sed -i s/a/b/ a.py"}),
+        ("bash", {"command": "make > a.log"}),
+        ("bash", {"command": "sed -i s/a/b/ *.py"}),
         ("bash", {"command": "cat 'a"}),
         ("read", {"path": "https://example.org/a.py"}),
         ("read", {"path": "a\u0000.py"}),
@@ -116,22 +123,6 @@ def test_tools_and_keys_can_be_named():
     own = FileSettings(reads=("inspect_source",), path_keys=("where",))
     assert paths(("inspect_source", {"where": "a.py"}), settings=own) == ["a.py"]
     assert paths(("read", {"where": "a.py"}), settings=own) == []
-
-
-@pytest.mark.requirement("K29")
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ('{"file_path": "a.py", "content": "cut of', "a.py"),
-        (r'{"path": "a \"quoted\" name.py", ', 'a "quoted" name.py'),
-        ('{"file": "a.py"', "a.py"),
-        ('{"url": "a.py"', ""),
-        ("", ""),
-        ('{"path": ', ""),
-    ],
-)
-def test_a_path_is_found_in_broken_json(text, path):
-    assert next(paths_of(text, None, SETTINGS.path_keys), "") == path
 
 
 def test_a_failed_refused_or_unanswered_call_accesses_nothing():
@@ -155,7 +146,6 @@ def test_a_path_inside_the_root_has_one_name():
     assert relative_to_root("/repository/a.py", "/repo") == "/repository/a.py"
     assert relative_to_root("/repo", "/repo") == "."
     assert relative_to_root("a.py", None) == "a.py"
-    assert normalize_path("./src//a.py") == "src/a.py"
 
 
 def visible_paths(messages, visible):
@@ -179,3 +169,24 @@ def test_a_file_is_in_view_while_its_read_and_every_later_edit_are_unchanged():
     assert visible_paths(messages, range(3, 7)) == {"b.py"}
     assert visible_paths(messages, (0, 1, 2, 5, 6)) == {"b.py"}
     assert visible_paths(messages, (0, 1, 2, 3, 4)) == {"a.py"}
+
+
+def test_a_file_that_was_deleted_is_not_in_view_and_not_in_use():
+    messages = log(
+        U("task"),
+        A(c("1", "read", '{"path": "a.py"}')),
+        T("1", "one", "read"),
+        A(c("2", "bash", '{"command": "rm a.py"}')),
+        T("2", "", "bash"),
+    )
+    assert visible_paths(messages, range(5)) == set()
+    assert newest(accesses(messages, SETTINGS)) == ()
+
+
+def test_of_several_edits_each_file_has_its_own_text():
+    edits = [{"path": f"{name}.py", "newText": name * 9} for name in "ab"]
+    found = accesses_of(("edit", {"edits": edits}))
+    assert [(access.path, access.seen) for access in found] == [
+        ("a.py", "aaaaaaaaa"),
+        ("b.py", "bbbbbbbbb"),
+    ]

@@ -20,6 +20,7 @@ from foldline.snapshot.calls import (
     verdict,
     without_unchanged,
 )
+from foldline.snapshot.invocations import Invocation
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.just("long " * 99),
@@ -93,7 +94,7 @@ def test_the_line_of_any_call_is_one_short_line(name, arguments):
     found = call_line(call, arguments)
     assert len(found) <= LINE + 30
     assert len(found.splitlines()) <= 1
-    changes_something(call, arguments)
+    changes_something(Invocation(call))
     assert all(len(text) > WRITTEN for text in long_arguments(arguments))
 
 
@@ -112,7 +113,7 @@ def test_the_line_of_any_call_is_one_short_line(name, arguments):
     ],
 )
 def test_a_call_that_changes_something_is_told_from_one_that_looks(name, arguments, changes):
-    assert changes_something(c("1", name), arguments) is changes
+    assert changes_something(Invocation(c("1", name, json.dumps(arguments)))) is changes
 
 
 def test_long_arguments_are_texts_of_their_own_but_for_what_they_replace():
@@ -175,8 +176,8 @@ def test_a_mark_of_an_end_before_a_patch_begins_ends_nothing():
 
 
 def test_a_tool_that_edits_changes_something():
-    assert changes_something(c("1", "memory"), {"command": "create", "path": "/memories/a.md"})
-    assert not changes_something(c("1", "memory"), {"command": "view", "path": "/memories"})
+    assert changes_something(Invocation(c("1", "memory", '{"command": "create", "path": "a.md"}')))
+    assert not changes_something(Invocation(c("1", "memory", '{"command": "view"}')))
 
 
 def test_of_a_patch_only_what_it_adds_is_told():

@@ -5,7 +5,13 @@ import json
 import pytest
 from tests.neutral import A, T, U, c
 
-from foldline.snapshot.facts import open_errors, plan
+from foldline.snapshot import facts
+from foldline.snapshot.facts import plan
+from foldline.snapshot.invocations import Invocations
+
+
+def open_errors(messages):
+    return facts.open_errors(Invocations(messages))
 
 
 def call(name, number="1", **arguments):
@@ -272,3 +278,12 @@ def test_a_failure_of_several_edits_at_once_is_not_mended_by_those_of_one_of_the
 def test_what_a_search_finds_in_go_is_no_failure():
     found = [call("grep_search", query="Listen"), T("1", "cmd/main.go:12:5: http.Listen()")]
     assert not open_errors(found)
+
+
+def test_a_file_that_an_editor_shows_again_is_still_broken():
+    def editor(number, command):
+        return call("str_replace_editor", number, command=command, path="a.py")
+
+    failed = [editor("1", "str_replace"), T("1", "error: syntax in line 3", is_error=True)]
+    assert open_errors([*failed, editor("2", "view"), T("2", "def f(:")])
+    assert not open_errors([*failed, editor("2", "str_replace"), T("2", "ok")])

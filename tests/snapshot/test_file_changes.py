@@ -5,8 +5,8 @@ import json
 import pytest
 from tests.neutral import A, T, c
 
-from foldline.snapshot.file_changes import changes, files, is_refusal, is_unchanged, operation
-from foldline.values.groups import pair
+from foldline.snapshot.file_changes import changes, files, is_refusal, is_unchanged
+from foldline.snapshot.invocations import Invocations
 
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 
@@ -52,19 +52,6 @@ def test_a_file_in_a_patch_is_named_without_what_ends_its_line(end):
     assert [f.path for f in files([A(c("1", "apply_patch", patch))])] == ["a.py"]
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
-    [
-        ("str_replace_editor", {"command": "view"}, "edited"),
-        ("write_file", {}, "written"),
-        ("read_file", {}, "read"),
-        ("transmogrify", {}, "transmogrify"),
-    ],
-)
-def test_an_operation_is_named_after_its_tool(tool, arguments, said):
-    assert operation(tool, arguments) == said
-
-
 def test_changes_are_the_calls_that_changed_a_file_in_order():
     told = [
         call("Read", file_path="a.py"),
@@ -72,7 +59,7 @@ def test_changes_are_the_calls_that_changed_a_file_in_order():
         call("Edit", file_path="a.py"),
         call("Edit", file_path="b.py"),
     ]
-    assert [(f.path, f.operation, f.position) for f in changes(told, pair(told), range(4))] == [
+    assert [(f.path, f.operation, f.position) for f in changes(Invocations(told), range(4))] == [
         ("b.py", "written", 1),
         ("a.py", "edited", 2),
         ("b.py", "edited", 3),
@@ -91,7 +78,7 @@ def test_changes_are_the_calls_that_changed_a_file_in_order():
 def test_a_call_that_failed_or_was_refused_changed_nothing(result):
     told = [call("Edit", file_path="a.py"), T("1", "ok"), call("Edit", "2", file_path="b.py")]
     told.append(result)
-    assert [f.path for f in changes(told, pair(told), range(4))] == ["a.py"]
+    assert [f.path for f in changes(Invocations(told), range(4))] == ["a.py"]
 
 
 @pytest.mark.parametrize(
@@ -104,36 +91,36 @@ def test_a_call_that_failed_or_was_refused_changed_nothing(result):
 )
 def test_an_edit_that_worked_is_a_change_whatever_else_did_not(answer):
     messages = [call("Edit", file_path="b.py"), T("1", answer)]
-    assert [f.path for f in changes(messages, pair(messages), range(2))] == ["b.py"]
+    assert [f.path for f in changes(Invocations(messages), range(2))] == ["b.py"]
 
 
 def test_a_command_that_failed_may_have_changed_a_file():
     patch = "*** Begin Patch\n*** Update File: a.py\n+x\n*** End Patch"
     messages = [call("shell", command=f"apply_patch '{patch}' && make test")]
     messages.append(T("1", "1 failed", is_error=True))
-    assert [f.path for f in changes(messages, pair(messages), range(2))] == ["a.py"]
+    assert [f.path for f in changes(Invocations(messages), range(2))] == ["a.py"]
 
 
 def test_a_file_that_could_not_be_deleted_is_still_there():
     failed = T("1", "rm: cannot remove 'a.py': Permission denied\nexit code 1")
     messages = [call("run", command="rm a.py"), failed]
-    assert not list(changes(messages, pair(messages), range(2)))
+    assert not list(changes(Invocations(messages), range(2)))
 
 
 def test_a_file_stands_below_the_folder_that_a_command_is_run_in():
     messages = [call("run", command="touch a.py", workdir="/r"), T("1", "")]
-    assert [fact.path for fact in changes(messages, pair(messages), range(2))] == ["/r/a.py"]
+    assert [fact.path for fact in changes(Invocations(messages), range(2))] == ["/r/a.py"]
 
 
 def test_a_command_that_prints_the_words_of_a_refusal_ran():
     printed = T("1", "The user denied this operation: log of yesterday\nok")
     messages = [call("run", "1", command="gen > app.py"), printed]
-    assert [fact.path for fact in changes(messages, pair(messages), range(2))] == ["app.py"]
+    assert [fact.path for fact in changes(Invocations(messages), range(2))] == ["app.py"]
 
 
 def test_a_command_that_the_user_refused_changed_nothing():
     messages = [call("Bash", command="rm a.py"), T("1", REFUSED, is_error=True)]
-    assert not list(changes(messages, pair(messages), range(2)))
+    assert not list(changes(Invocations(messages), range(2)))
 
 
 def test_a_name_of_a_tool_is_one_line_of_the_facts():
@@ -211,7 +198,7 @@ WINDOW = "[File: /app/src/a.py (12 lines total)]\n1:import os\n\n(Open file: /ap
 )
 def test_an_edit_of_the_file_that_an_editor_has_open_is_a_change_of_it(edit, answer, done):
     messages = [edit, T("1", answer)]
-    (found,) = changes(messages, pair(messages), range(2))
+    (found,) = changes(Invocations(messages), range(2))
     assert (found.path, found.operation) == ("/app/src/a.py", done)
 
 
@@ -230,20 +217,20 @@ def test_an_edit_of_the_file_that_an_editor_has_open_is_a_change_of_it(edit, ans
 )
 def test_a_file_that_an_editor_only_shows_is_not_changed(shown, answer):
     messages = [shown, T("1", answer)]
-    assert not list(changes(messages, pair(messages), range(2)))
+    assert not list(changes(Invocations(messages), range(2)))
 
 
 def test_files_of_several_edits_in_one_call_are_changed():
     edits = [{"file_path": f"src/m{n}.py", "new_string": "b"} for n in (1, 2, 1)]
     messages = [call("multi_edit", edits=edits), T("1", "ok")]
-    found = changes(messages, pair(messages), range(2))
+    found = changes(Invocations(messages), range(2))
     assert [one.path for one in found] == ["src/m1.py", "src/m2.py"]
 
 
 def test_a_file_that_a_patch_moves_stands_where_it_is_now():
     patch = "*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n@@\n-x\n+y\n*** End Patch"
     messages = [A(c("1", "apply_patch", patch)), T("1", "Done")]
-    found = [(one.path, one.operation) for one in changes(messages, pair(messages), range(2))]
+    found = [(one.path, one.operation) for one in changes(Invocations(messages), range(2))]
     assert found == [("a.py", "edited"), ("a.py", "deleted"), ("b.py", "edited")]
 
 
@@ -257,11 +244,21 @@ def test_a_file_that_a_patch_moves_stands_where_it_is_now():
 )
 def test_a_path_in_other_lists_is_no_file_that_was_changed(other):
     messages = [other, T("1", "ok")]
-    assert not list(changes(messages, pair(messages), range(2)))
+    assert not list(changes(Invocations(messages), range(2)))
 
 
 def test_a_patch_that_moves_nothing_deletes_nothing():
     messages = [A(c("1", "apply_patch", "*** Add File: b.py\n*** Move to: c.py")), T("1", "Done")]
-    assert all(one.path for one in changes(messages, pair(messages), range(2)))
+    assert all(one.path for one in changes(Invocations(messages), range(2)))
     lone = [A(c("1", "apply_patch", "*** End File: \n*** Move to: c.py")), T("1", "Done")]
-    assert [one.path for one in changes(lone, pair(lone), range(2))] == ["c.py"]
+    assert [one.path for one in changes(Invocations(lone), range(2))] == ["c.py"]
+
+
+def test_an_editor_changes_what_it_is_told_to_and_not_what_it_shows():
+    def editor(number, **arguments):
+        return call("str_replace_editor", number, path="./a.py", **arguments), T(number, "done")
+
+    steps = (editor("1", command="create", file_text="x"), editor("2", command="view"))
+    messages = [message for step in steps for message in step]
+    found = changes(Invocations(messages), range(4))
+    assert [(one.path, one.operation) for one in found] == [("a.py", "written")]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from foldline.relevance.language import CHINESE as CHINESE_LANGUAGE
 from foldline.relevance.language import JAPANESE, RUSSIAN
-from foldline.snapshot.file_changes import CHANGES
+from foldline.snapshot.file_operations import CHANGES
 from foldline.snapshot.format import header
 from foldline.snapshot.phrases import (
     CHINESE,

@@ -8,6 +8,7 @@ from tests.neutral import A, S, T, U, c, view
 from foldline.core.strategy import CompactionContext
 from foldline.frozen import replace
 from foldline.snapshot.format import SnapshotRow, header, render
+from foldline.snapshot.invocations import Invocations
 from foldline.snapshot.phrases import STORY
 from foldline.snapshot.sources import is_report, read
 from foldline.values.handles import handles
@@ -18,7 +19,8 @@ LONG = "\n".join(f"line {n} of the output" for n in range(60))
 def reading(*messages, positions=None):
     found = view(*messages)
     context = CompactionContext(1_000, 1_000, 1_000, handles(found.messages))
-    return read(found, context, positions or range(len(messages)))
+    calls = Invocations(found.history, found.history_pairing)
+    return read(found, context, positions or range(len(messages)), calls)
 
 
 def told(*messages, **rest):

@@ -10,6 +10,7 @@ from tests.neutral import COUNTER, A, T, U, c, view
 from foldline.core.strategy import CompactionContext
 from foldline.snapshot.calls import verdict
 from foldline.snapshot.format import header, parse, render
+from foldline.snapshot.invocations import Invocations
 from foldline.snapshot.phrases import (
     ENGLISH,
     FAILED,
@@ -39,7 +40,8 @@ def standing(*messages, positions=None, carried=None):
     found = view(*messages)
     context = CompactionContext(1_000, 1_000, 1_000, handles(found.messages))
     folded = range(len(messages)) if positions is None else positions
-    made = state(found, context, folded, carried or {}, Judge(found.names, Focus()))
+    calls = Invocations(found.history, found.history_pairing)
+    made = state(found, context, folded, calls, carried or {}, Judge(found.names, Focus()))
     return {title: lines for title, lines in made.sections if lines}
 
 

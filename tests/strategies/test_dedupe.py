@@ -2,7 +2,6 @@ from tests.neutral import A, T, U, c, view
 
 from foldline.core.asks import drive
 from foldline.core.strategy import CompactionContext
-from foldline.snapshot.facts import signature
 from foldline.strategies.dedupe import Dedupe
 from foldline.values.handles import handles
 
@@ -45,8 +44,3 @@ def test_other_calls_stay():
 def test_a_read_whose_repetition_is_unread_is_cleared_but_never_the_unread_one():
     found = view(U("t"), *read("1"), *read("2"))
     assert cleared(found) == [2]
-
-
-def test_arguments_that_are_not_json_are_compared_as_text():
-    assert signature(c("1", "run", "ls -l")) == ("run", "ls -l")
-    assert signature(c("1", "run", "[" * 100_000)) == ("run", "[" * 100_000)

@@ -74,3 +74,12 @@ def test_a_maintained_vocabulary_is_used():
     vocabulary = Vocabulary.of([U("see lib/known.py")])
     found = View.of(log(U("t")), COUNTER, vocabulary=vocabulary)
     assert set(found.names) == set(found.likely_names) == {"lib/known.py"}
+
+
+def test_what_is_found_once_is_known_to_all_views_of_a_log():
+    asked = []
+    found = view(U("t"), A("ok"))
+    assert found.once(asked.append)("a") is None
+    after = found.after([Drop((found.messages[0].id,), "window")])
+    assert after.once(asked.append)("a") is None
+    assert asked == ["a"]

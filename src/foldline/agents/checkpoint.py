@@ -17,6 +17,7 @@ from foldline.errors import FoldlineError, InputError, StoreError
 from foldline.frozen import field, frozen
 from foldline.reinjection.file_access import find_operations
 from foldline.rooted_files import Root
+from foldline.snapshot.invocations import Invocation
 from foldline.tools.json_files import read_value
 from foldline.values.messages import ToolCall
 
@@ -110,7 +111,7 @@ def touched_paths(
         return []
     found = []
     for call in calls:
-        for path, _, _ in find_operations(call, settings):
+        for path, _, _ in find_operations(Invocation(call), settings):
             with suppress(InputError):
                 found.append("/".join(root.parts(path)))
     return found

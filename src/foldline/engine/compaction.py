@@ -110,7 +110,7 @@ def _climb(
 
 def _mark_unread(view: View) -> View:
     """Record which results are unread, before an edit moves them behind their calls."""
-    return replace(view, unread=view.unread | unread(view.messages))
+    return view.with_log(replace(view, unread=view.unread | unread(view.messages)))
 
 
 def _aliases(edits: Sequence[Edit], context: CompactionContext) -> dict[str, str]:

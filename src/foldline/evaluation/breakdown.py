@@ -9,8 +9,8 @@ from heapq import nsmallest
 from typing import Final
 
 from foldline.frozen import frozen
-from foldline.snapshot.facts import signature
 from foldline.snapshot.file_changes import files
+from foldline.snapshot.invocations import signature
 from foldline.values.frames import is_summary
 from foldline.values.groups import Pairing, Site, pair
 from foldline.values.messages import (

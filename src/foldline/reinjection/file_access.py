@@ -7,37 +7,43 @@ wrote into it, for comparison with the file on disk.
 
 from __future__ import annotations
 
-import json
 import posixpath
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
 
-from foldline.core.retention_settings import FileSettings
+from foldline.core.retention_settings import EDITS, PATH_KEYS, READS, WRITES, FileSettings
 from foldline.frozen import field, frozen
-from foldline.lazy import lazy_pattern
-from foldline.snapshot.commands import arguments_of
-from foldline.snapshot.file_changes import CONTENT, is_refusal
-from foldline.snapshot.plans import is_plan_tool
+from foldline.snapshot.commands import shown_files
+from foldline.snapshot.file_changes import is_refusal
+from foldline.snapshot.file_operations import (
+    CONTENT,
+    EDITED,
+    edits_of,
+    file_operations,
+    path_argument,
+    tool_operation,
+)
+from foldline.snapshot.invocations import Invocation
+from foldline.values.call_arguments import parse_arguments
 from foldline.values.groups import Site
 from foldline.values.messages import Message, ToolCall, ToolResult
 
-Operation: TypeAlias = Literal["read", "written", "edited"]
+Operation: TypeAlias = Literal["read", "written", "edited", "deleted"]
 
-LONGEST_PATH: Final = 1_000
-MOST_PATHS: Final = 50
-"""Maximum characters of a path, and maximum paths of one call; more are ignored."""
+OPERATIONS: Final[Mapping[str, Operation]] = {
+    "read": "read",
+    "created": "written",
+    "written": "written",
+    "edited": "edited",
+    "deleted": "deleted",
+}
+"""What the working set takes for an operation on a file, and as which."""
 
-WRITTEN_KEYS: Final = (*CONTENT, "text")
-REPLACED_KEYS: Final = ("new_string", "new_str", "new_text", "replace", "insert_text")
-
-SHOWING: Final = ("cat", "head", "tail", "nl", "less", "sed", "bat")
-"""Programs that print a file, for tools that run commands."""
-
-_WORDS = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_PATCHED = lazy_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.{1,1000})$", re.MULTILINE)
-_UNPRINTABLE = lazy_pattern("[\x00-\x1f\ud800-\udfff]")
-_FOLDER = lazy_pattern(r"cd (\S{1,300}) *(?:&&|;) *")
+TEXTS: Final[Mapping[Operation, Sequence[str]]] = {
+    "written": (*CONTENT, "text"),
+    "edited": (*EDITED, "insert_text"),
+}
+"""Arguments with the text that an operation writes."""
 
 
 @frozen
@@ -64,7 +70,11 @@ def order(access: FileAccess) -> tuple[int, int]:
 
 
 def find_accesses(
-    calling: Message, answering: Message, sites: tuple[Site, Site], settings: FileSettings
+    calling: Message,
+    answering: Message,
+    sites: tuple[Site, Site],
+    settings: FileSettings,
+    read: Callable[[ToolCall], Invocation] = Invocation,
 ) -> list[FileAccess]:
     """
     Find the file accesses of one call that has its result.
@@ -74,11 +84,12 @@ def find_accesses(
         answering: The message with the result.
         sites: The sites of the call and its result.
         settings: Names of tools and arguments.
+        read: Reads a call.
     """
     call, result = calling.parts[sites[0].part], answering.parts[sites[1].part]
     if not isinstance(call, ToolCall) or not isinstance(result, ToolResult):
         return []
-    operations = [] if result.is_error else list(find_operations(call, settings))
+    operations = [] if result.is_error else list(find_operations(read(call), settings))
     if not operations or is_refusal(result.text):
         return []
     return [
@@ -94,12 +105,12 @@ def find_accesses(
 
 
 def newest(found: Iterable[FileAccess]) -> tuple[FileAccess, ...]:
-    """Return the last access to every file, newest first."""
+    """Return the last access to every file that was not deleted then, newest first."""
     last: dict[str, FileAccess] = {}
     for access in filter(lambda access: access.path, found):
         last.pop(access.path, None)
         last[access.path] = access
-    return tuple(reversed(last.values()))
+    return tuple(one for one in reversed(last.values()) if one.operation != "deleted")
 
 
 def paths_in_view(
@@ -121,7 +132,7 @@ def paths_in_view(
         intact = is_in_view(access, visible, log)
         if access.operation == "edited":
             intact = in_view.get(access.path, False) and intact
-        in_view[access.path] = intact
+        in_view[access.path] = intact and access.operation != "deleted"
     return {path for path, intact in in_view.items() if intact}
 
 
@@ -141,7 +152,7 @@ def is_in_view(
 
 
 def find_operations(
-    call: ToolCall, settings: FileSettings
+    call: Invocation, settings: FileSettings
 ) -> Iterator[tuple[str, Operation, str]]:
     """
     Yield the path ("" if not named), operation and written text of each file of a call.
@@ -150,86 +161,32 @@ def find_operations(
         call: The call; its arguments may be broken JSON.
         settings: Names of tools and arguments.
     """
-    value = arguments_of(call)
-    operation = operation_of(call.name, value, settings)
-    if operation is None:
-        for path in _find_command_paths(value):
-            yield path, "read", ""
-        if "*** " in call.arguments:
-            for path in _find_patch_paths(call, value):
-                yield path, "edited", ""
-        return
-    paths = list(paths_of(call.arguments, value, settings.path_keys))
-    if not paths and operation == "edited":
-        paths = list(_find_patch_paths(call, value))
-    for path in paths[:MOST_PATHS] or [""]:
-        yield path, operation, _extract_text(value, operation)
+    done, files = _files_of_tool(call, settings)
+    found = [(path, OPERATIONS[what]) for path, what in files if what in OPERATIONS]
+    if call.command:
+        found += ((path, "read") for path in shown_files(call.command, call.folder))
+        # What a program printed into a file the model has not seen.
+        wrote = OPERATIONS if "<<" in call.command else ("edited", "deleted")
+        changed = call.changed_by_shell
+        found += ((path, OPERATIONS[what]) for path, what in changed if what in wrote)
+    if not found and done in OPERATIONS:
+        found = [("", OPERATIONS[done])]
+    for path, operation in found:
+        # What was written is compared with what is read from a disk.
+        written = settings.is_on and operation in TEXTS
+        yield path, operation, _extract_text(call.call, operation, path) if written else ""
 
 
-def operation_of(tool: str, arguments: Any, settings: FileSettings) -> Operation | None:
-    """
-    Return the operation of a tool on a file; None if the tool does not access files.
-
-    For an editor with commands, such as ``view`` or ``str_replace``, the command decides.
-    """
-    if is_plan_tool(tool):
-        return None
-    command = arguments.get("command") if isinstance(arguments, dict) else None
-    for name in (command, tool):
-        if not isinstance(name, str) or not 0 < len(name) <= 100 or " " in name.strip():
-            continue
-        words = {name.casefold(), *(word.casefold() for word in _WORDS.findall(name))}
-        known: tuple[tuple[Operation, tuple[str, ...]], ...] = (
-            ("edited", settings.edits),
-            ("written", settings.writes),
-            ("read", settings.reads),
-        )
-        for operation, names in known:
-            if not words.isdisjoint(map(str.casefold, names)):
-                return operation
-    return None
-
-
-def paths_of(text: str, value: Any, keys: Sequence[str]) -> Iterator[str]:
-    """
-    Yield the paths among the arguments of a call.
-
-    Args:
-        text: The arguments as received.
-        value: The same as a JSON value, None where they are broken; then the text is searched for
-            quoted keys.
-        keys: Names of arguments, the most specific first; the first one present is used.
-    """
-    given = {}
-    if isinstance(value, dict):
-        given = {str(key).casefold(): item for key, item in value.items()}
-    for key in keys:
-        found = given.get(key.casefold()) if given else _find_string_value(text, key)
-        for path in found if isinstance(found, list) else (found,):
-            if isinstance(path, str) and (clean := normalize_path(path)):
-                yield clean
-        if found:
-            return
-
-
-def normalize_path(path: str) -> str:
-    """Return the normal form of a path; "" if it is not the path of a file."""
-    plain = path.strip()
-    if not plain or len(plain) > LONGEST_PATH or "://" in plain:
-        return ""
-    if _UNPRINTABLE.search(plain):
-        return ""
-    return posixpath.normpath(plain)
-
-
-def _find_string_value(text: str, key: str) -> str:
-    found = re.search(rf'"{re.escape(key)}"\s*:\s*("(?:[^"\\]|\\.){{1,2000}}")', text[:100_000])
-    if found is None:
-        return ""
-    try:
-        return str(json.loads(found[1]))
-    except ValueError:
-        return ""
+def _files_of_tool(
+    call: Invocation, settings: FileSettings
+) -> tuple[str, Iterable[tuple[str, str]]]:
+    """Return what the tool of a call does to files, and the files that its arguments name."""
+    named = (settings.path_keys, settings.reads, settings.writes, settings.edits)
+    if named == (PATH_KEYS, READS, WRITES, EDITS):
+        return call.operation, call.files
+    arguments = parse_arguments(call.call.arguments)
+    done = tool_operation(call.call.name, arguments, settings)
+    return done, file_operations(call.call, arguments, done, settings.path_keys)
 
 
 def relative_to_root(path: str, root: str | None) -> str:
@@ -241,53 +198,11 @@ def relative_to_root(path: str, root: str | None) -> str:
     return inside if path != top else "."
 
 
-def _find_patch_paths(call: ToolCall, value: Any) -> Iterator[str]:
-    """Yield the files that a patch names."""
-    inner = value.values() if isinstance(value, dict) else (value,)
-    texts = [item for item in inner if isinstance(item, str)]
-    for text in texts or [call.arguments]:
-        for path in _PATCHED.findall(text[:200_000]):
-            if clean := normalize_path(path):
-                yield clean
-
-
-def _extract_text(value: Any, operation: Operation) -> str:
+def _extract_text(call: ToolCall, operation: Operation, path: str) -> str:
     """Return the text that a call writes into a file; of several pieces, the longest."""
-    if operation == "read" or not isinstance(value, dict):
+    value = parse_arguments(call.arguments)
+    if not isinstance(value, dict):
         return ""
-    keys = WRITTEN_KEYS if operation == "written" else REPLACED_KEYS
-    nested = value.get("edits")
-    places = [value, *(nested if isinstance(nested, list) else ())]
-    texts = [
-        place[key]
-        for place in places
-        if isinstance(place, dict)
-        for key in keys
-        if isinstance(place.get(key), str)
-    ]
-    return max(texts, key=len, default="")
-
-
-def _find_command_paths(value: Any) -> Iterator[str]:
-    """Yield the files that a plain shell command prints, such as ``cd src && cat a.py``."""
-    command = value.get("command") or value.get("cmd") if isinstance(value, dict) else None
-    if isinstance(command, list):
-        command = command[-1] if command and isinstance(command[-1], str) else ""
-    if not isinstance(command, str) or not 0 < len(command) <= 2_000:
-        return
-    moved = _FOLDER.match(command)
-    folder, rest = (moved[1], command[moved.end() :]) if moved else ("", command)
-    program = next(iter(rest.split(maxsplit=1)), "").strip("'\"")
-    if program not in SHOWING or any(sign in rest for sign in "|;&<>`$(*?\n"):
-        return
-    import shlex  # only who reads the commands of a shell needs it
-
-    try:
-        words = shlex.split(rest)[1:]
-    except ValueError:
-        return
-    if any(word.startswith("-i") for word in words):
-        return
-    for word in words[-1:] if program in ("sed", "head", "tail") else words:
-        if not word.startswith("-") and not word.isdigit() and (clean := normalize_path(word)):
-            yield posixpath.normpath(posixpath.join(folder, clean))
+    places = (one for one in (value, *edits_of(value)) if path_argument(one) in ("", path))
+    texts = (place.get(key) for place in places for key in TEXTS[operation])
+    return max((text for text in texts if isinstance(text, str)), key=len, default="")

@@ -32,6 +32,7 @@ from foldline.reinjection.attachment import (
 from foldline.reinjection.file_access import FileAccess, newest
 from foldline.reinjection.working_set import TaskLists, WorkingSet, plan_room, plan_sections
 from foldline.repair.repair import repair
+from foldline.snapshot.invocations import Invocation
 from foldline.values.edits import Drop, Insert
 from foldline.values.frames import has_words
 from foldline.values.identity import content_hash, derived_id
@@ -95,7 +96,7 @@ class Sources:
         """Find the items that must be in view after a compaction of this view."""
         settings, known = self.settings, self.working
         if known is None:
-            known = WorkingSet.of(view.originals.values(), settings)
+            known = WorkingSet.of(view.originals.values(), settings, view.once(Invocation))
         files: tuple[FoundFile, ...] = ()
         if self.read is not None and settings.is_on:
             files = self.read(newest(known.accesses), settings)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from foldline.core.retention_settings import FileSettings
 from foldline.frozen import frozen
 from foldline.reinjection.attachment import plan_section
 from foldline.reinjection.file_access import FileAccess, find_accesses, order
+from foldline.snapshot.invocations import Invocation
 from foldline.snapshot.plans import call_plan, fit_plan, is_done, open_items
 from foldline.values.groups import Site, Waiting
 from foldline.values.identity import HANDLE_LENGTH
@@ -130,10 +131,15 @@ class WorkingSet:
 
     Args:
         settings: Names of tools and arguments.
+        read: Reads a call.
     """
 
-    def __init__(self, settings: FileSettings | None = None) -> None:
-        self._settings = settings or FileSettings()
+    def __init__(
+        self,
+        settings: FileSettings | None = None,
+        read: Callable[[ToolCall], Invocation] = Invocation,
+    ) -> None:
+        self._settings, self._read = settings or FileSettings(), read
         self._waiting = Waiting()
         self._calls: dict[Site, Message] = {}
         self._files: dict[str, list[FileAccess]] = {}
@@ -141,9 +147,14 @@ class WorkingSet:
         self._plans: deque[PlanStep] = deque(maxlen=PLANS)
 
     @classmethod
-    def of(cls, messages: Iterable[Message], settings: FileSettings | None = None) -> WorkingSet:
+    def of(
+        cls,
+        messages: Iterable[Message],
+        settings: FileSettings | None = None,
+        read: Callable[[ToolCall], Invocation] = Invocation,
+    ) -> WorkingSet:
         """Build the working set of a whole conversation."""
-        found = cls(settings)
+        found = cls(settings, read)
         for position, message in enumerate(messages):
             found.add(position, message)
         return found
@@ -176,7 +187,8 @@ class WorkingSet:
         call = self._waiting.take(result)
         if call in self._calls:
             calling = self._calls.pop(call)
-            for access in find_accesses(calling, message, (call, site), self._settings):
+            sites = call, site
+            for access in find_accesses(calling, message, sites, self._settings, self._read):
                 self._note(access)
 
     def _note(self, access: FileAccess) -> None:

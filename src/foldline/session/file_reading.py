@@ -16,9 +16,10 @@ from typing import Final
 
 from foldline.core.retention_settings import FileSettings
 from foldline.reinjection.attachment import FoundFile, visible_paths
-from foldline.reinjection.file_access import FileAccess, normalize_path, relative_to_root
+from foldline.reinjection.file_access import FileAccess, relative_to_root
 from foldline.rooted_files import TooLarge, open_file, read_content
 from foldline.session.state import SessionState
+from foldline.snapshot.file_operations import normalize_path
 
 LARGEST: Final = 1 << 20
 """Maximum size of a file that is read, in bytes; a larger one is only named, with its size."""

@@ -29,6 +29,7 @@ _NEXT: Final = (
     *_GOING,
     *("looking ", "checking ", "reading ", "running ", "searching ", "trying ", "opening "),
 )
+_LOOKING: Final = tuple(f"{going} " for going in ("i", *_GOING))
 _ADVERBS: Final = frozenset(("now", "also", "first", "then"))
 _MORE_ADVERBS: Final = _ADVERBS | {"just", "quickly"}
 _LOOKS: Final = frozenset(
@@ -103,9 +104,10 @@ def _says_next(beginnings: Sequence[str]) -> bool:
 
 def _says_where_it_looks(beginnings: Sequence[str]) -> bool:
     return any(
-        rest.startswith(f"{going} ") and _looks(rest[len(going) + 1 :], _MORE_ADVERBS)
+        rest.startswith(going) and _looks(rest[len(going) :], _MORE_ADVERBS)
         for rest in beginnings
-        for going in ("i", *_GOING)
+        if rest.startswith(_LOOKING)
+        for going in _LOOKING
     )
 
 

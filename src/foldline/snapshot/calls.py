@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import compress, islice
+from operator import ne
 from typing import Any, Final
 
 from foldline.lazy import lazy_pattern
@@ -12,14 +13,12 @@ from foldline.outputs.verdict import first_failure, is_failure, is_summary
 from foldline.outputs.wrapping import exit_code, without_reminders
 from foldline.snapshot.commands import (
     COMMANDS,
-    EDITOR,
     brief_command,
-    changed_files,
-    command_of,
     join_command,
-    only_shows,
     script_commands,
 )
+from foldline.snapshot.file_operations import CHANGES, EDITED, REPLACED
+from foldline.snapshot.invocations import Invocation
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.statements import COLONS
 from foldline.values.messages import ToolCall, ToolResult
@@ -87,18 +86,6 @@ ASIDE: Final = frozenset(
 STATED: Final = ("instruction", "explanation", "thought", "thoughts", "reasoning", "rationale")
 """Arguments in which an agent says what a call is for, or what it thinks."""
 
-REPLACED: Final = {
-    "old_string": "new_string",
-    "old_str": "new_str",
-    "old_text": "new_text",
-    "oldText": "newText",
-    "search": "replace",
-}
-"""Arguments that hold what is no longer there, and those with what is there instead."""
-
-EDITED: Final = frozenset(REPLACED.values())
-"""Arguments of edits: what the line of their call cuts is a text of its own."""
-
 PATCH, PATCH_END, PATCHED = "*** Begin Patch", "*** End Patch", ("+", "*** ")
 """The lines around a patch, and how those of its lines begin that say what is new."""
 
@@ -139,13 +126,11 @@ _ANSWERED: Final = ". You can now continue"
 _ASKING = lazy_pattern(r"(?i)ask_?user\w{0,40}|ask_followup_question|question|request_user_input")
 
 
-def changes_something(call: ToolCall, arguments: Any) -> bool:
+def changes_something(call: Invocation) -> bool:
     """Return True if a call does more than look at something, by its name and its command."""
-    given = arguments.get("command") if isinstance(arguments, Mapping) else None
-    command = given if given in EDITOR else command_of(arguments)
-    done = "" if only_shows(command) else command[:COMMAND_HEAD]
-    named = _CHANGING.search(f"{call.name} {done}".lower())
-    return named is not None or any(changed_files(command))
+    done = "" if call.only_shows else call.command[:COMMAND_HEAD]
+    named = _CHANGING.search(f"{call.call.name} {done}".lower())
+    return named is not None or call.operation in CHANGES or bool(call.changed_by_shell)
 
 
 def call_line(call: ToolCall, arguments: Any, phrases: Phrases = ENGLISH) -> str:
@@ -203,8 +188,7 @@ def _new_lines(text: str, other: str) -> str:
 
 def _count_same(lines: Sequence[str], others: Sequence[str], most: int) -> int:
     """Return how many lines at the beginning are the same, ``most`` at most."""
-    pairs = enumerate(zip(lines[:most], others, strict=False))
-    return next((number for number, (line, other) in pairs if line != other), most)
+    return next(compress(range(most), map(ne, lines, others)), most)
 
 
 def _text(value: Any, depth: int = DEPTH) -> str:

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from foldline.lazy import lazy_pattern
 from foldline.snapshot.phrases import ENGLISH, Phrases
-from foldline.values.messages import ToolCall
 
 COMMANDS: Final = ("command", "cmd")
 """Arguments that are commands of a shell."""
@@ -76,14 +75,6 @@ _CUT_BY = lazy_pattern(
     r"(?:(?:\|&?\s*+(?:tail|head|cat|less|tee)\b[^|;&<>()`\n]*+|"
     r"\d?>&\d|[\d&]?>>?\s?[^\s|;&<>()`]{1,200}+)\s*+)++"
 )
-
-
-def arguments_of(call: ToolCall) -> Any:
-    """Return call arguments as a value; None when they are not JSON."""
-    try:
-        return json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return None
 
 
 def command_of(arguments: Any) -> str:
@@ -209,6 +200,35 @@ def mask_quoted(command: str) -> str:
     return _QUOTED.sub(lambda found: (" " if found[0][0] == "#" else "_") * len(found[0]), command)
 
 
+SHOWING: Final = ("cat", "head", "tail", "nl", "less", "sed", "bat")
+"""Programs that print a file."""
+
+_NOT_PLAIN = lazy_pattern(r"[|;&<>`$(*?\n]")
+_FOLDER = lazy_pattern(r"cd (\S{1,300}) *(?:&&|;) *")
+
+
+def shown_files(command: str, folder: str = "") -> Iterator[str]:
+    """Yield the files that a plain command prints, such as ``cd src && cat a.py``."""
+    moved = _FOLDER.match(command)
+    if moved:
+        folder = posixpath.join(folder, _bare(moved[1]))
+    rest = command[moved.end() :] if moved else command
+    program = next(iter(rest[:KEYED].split(maxsplit=1)), "").strip(_QUOTES)
+    if program not in SHOWING or len(command) > KEYED or _NOT_PLAIN.search(rest):
+        return
+    import shlex  # only who reads the commands of a shell needs it
+
+    try:
+        words = shlex.split(rest)[1:]
+    except ValueError:
+        return
+    if any(word.startswith("-i") for word in words):
+        return
+    for word in words[-1:] if program in ("sed", "head", "tail") else words[:MOST_FILES]:
+        if not word.startswith("-") and not word.isdigit() and (path := _path(word, folder)):
+            yield path
+
+
 LONGEST: Final = 20_000
 """Characters of a command, without what it feeds to programs, in which files are looked for."""
 
@@ -216,6 +236,9 @@ MOST_FILES, LONGEST_PATH = 50, 300
 """Files of one command, and characters of a path, that are believed."""
 
 _MAY_CHANGE = lazy_pattern(r">(?![&=(]|>?\s?/dev/)|\b(?:sed|perl|tee|rm|mv|cp|touch)\b")
+_MAY_ACT = lazy_pattern(r">|\b(?:cd|sed|perl|tee|rm|mv|cp|touch)\b")
+"""What a command has that may change a file, and a simple one in it that does or moves."""
+
 _SIMPLE_COMMAND = lazy_pattern(r"(?:[^;|&\n]|&(?=>)|(?<=>)&)+")
 _WORD = lazy_pattern(r"\S+")
 _REDIRECTED = lazy_pattern(r"(?<![\d<>=-])(?:&?>>?|1>>?)[ \t]*([^\s;|&<>()]+)")
@@ -254,6 +277,8 @@ def changed_files(command: str, folder: str = "") -> Iterator[tuple[str, str]]:
     bare = _REDIRECTED.sub(lambda target: " " * len(target[0]), masked)
     left = MOST_FILES
     for simple in _SIMPLE_COMMAND.finditer(masked):
+        if not _MAY_ACT.search(masked, *simple.span()):
+            continue
         words = [command[slice(*word.span())] for word in _WORD.finditer(bare, *simple.span())]
         if words[:1] == ["cd"]:
             folder = posixpath.join(folder, _bare(words[1]) if len(words) == 2 else _UNKNOWN)

@@ -23,6 +23,7 @@ from foldline.snapshot.choice import Choice, Ranking
 from foldline.snapshot.cues import likely_names
 from foldline.snapshot.densities import Densities
 from foldline.snapshot.format import SnapshotRow, header, render, snapshot_id
+from foldline.snapshot.invocations import Invocation, Invocations
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.query_terms import Focus
 from foldline.snapshot.sources import HistoryReading, SourceText, read
@@ -100,16 +101,30 @@ def compose(
     Returns:
         The snapshot, within its room as far as its first line and the account leave any.
     """
-    reading = read(view, context, positions, phrases)
+    judge = Judge(view.names, Focus.of(context.focus))
+    reading, standing = _read_history(view, context, positions, judge, phrases)
     number = snapshot_id(view.messages[position].id for position in positions)
     head = header(reading.messages, reading.tokens, number, phrases)
-    composer = _Composer(view, context, positions, reading, head, account, phrases)
-    standing = state(view, context, positions, reading.carried, composer.judge, phrases)
+    composer = _Composer(view, context, positions, judge, reading.sources, head, account, phrases)
     account_text = render(head, ((composer.title, account.split("\n")),), phrases)
     taken = view.counter.text(account_text)
     state_tokens = min(room - taken, STATE_SHARE * (max(room, state_room) - taken))
     composer.state = standing.within(state_tokens, view.counter, phrases)
     return composer.fit(room)
+
+
+def _read_history(
+    view: View,
+    context: CompactionContext,
+    positions: Sequence[int],
+    judge: Judge,
+    phrases: Phrases,
+) -> tuple[HistoryReading, SnapshotState]:
+    """Return the sources in some messages, and how things stand after them."""
+    calls = Invocations(view.history, view.history_pairing, view.once(Invocation))
+    reading = read(view, context, positions, calls, phrases)
+    standing = state(view, context, positions, calls, reading.carried, judge, phrases)
+    return reading, standing
 
 
 class _Composer:
@@ -120,22 +135,22 @@ class _Composer:
         view: View,
         context: CompactionContext,
         positions: Sequence[int],
-        reading: HistoryReading,
+        judge: Judge,
+        sources: Sequence[SourceText],
         head: str,
         account: str,
         phrases: Phrases,
     ) -> None:
-        self.view, self.reading, self.head = view, reading, head
+        self.view, self.head = view, head
         self.account, self.phrases = account, phrases
         self.title = titles.OWN_ACCOUNT if context.account else titles.ACCOUNT
         self.state = SnapshotState(())
-        self.judge = Judge(view.names, Focus.of(context.focus))
         self.focus = context.focus
-        self.sources = sorted(reading.sources, key=lambda source: (source.step, source.place))
+        self.sources = sorted(sources, key=lambda source: (source.step, source.place))
         self.sizes: dict[int, float] = defaultdict(float)
         for source in self.sources:
             self.sizes[source.step] += source.tokens
-        self.densities = Densities(self.judge, account)
+        self.densities = Densities(judge, account)
         self.statements = Ranking()
         self._rank()
         folded_positions = frozenset(positions)

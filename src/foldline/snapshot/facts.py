@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
 from foldline.snapshot.calls import user_reply
-from foldline.snapshot.commands import (
-    arguments_of,
-    command_of,
-    ends_itself,
-    only_shows,
-    run_key,
-)
-from foldline.snapshot.file_changes import CHANGES, file_operations, path_argument
+from foldline.snapshot.commands import ends_itself
+from foldline.snapshot.invocations import Invocation, Invocations, signature
 from foldline.snapshot.plans import call_plan
-from foldline.values.groups import Pairing, Site, pair
-from foldline.values.messages import Message, Text, ToolCall, ToolResult
+from foldline.values.groups import Site
+from foldline.values.messages import Message, Text, ToolResult
 
 _FAILURE = lazy_pattern(
     r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b|\bFAIL(?:ED|URE)?\b(?![=: ]*0(?![\w./-]))|"
@@ -58,6 +51,9 @@ SCAN_HEAD, SCAN_TAIL = 100_000, 1_000
 AIMS: Final = 60
 """So many different things that calls were after last are looked at for failures."""
 
+NO_ARGUMENTS: Final = ("", "{}", "[]", "null")
+"""Arguments that say nothing."""
+
 _CHECKBOX = lazy_pattern(r"^\s*(?:[-*]|\d+\.)\s*\[[ xX~-]\]")
 
 
@@ -84,9 +80,7 @@ def plan(messages: Sequence[Message]) -> Finding | None:
     return None
 
 
-def open_errors(
-    messages: Sequence[Message], most: int = 3, pairing: Pairing | None = None
-) -> list[Finding]:
+def open_errors(calls: Invocations, most: int = 3) -> list[Finding]:
     """
     Find failures that nothing later made good.
 
@@ -97,31 +91,25 @@ def open_errors(
     Returns:
         The newest ``most`` of them, latest first, each with its telling lines.
     """
-    failures = _failures(messages, pairing or pair(messages))
-    return [Finding(site.message, telling, aim) for site, telling, aim in islice(failures, most)]
+    failures = islice(_failures(calls), most)
+    return [Finding(site.message, telling, aim) for site, telling, aim in failures]
 
 
-def open_failures(messages: Sequence[Message], pairing: Pairing, most: int = 5) -> frozenset[Site]:
+def open_failures(calls: Invocations, most: int = 5) -> frozenset[Site]:
     """Return where the newest results stand that failed and that nothing later made good."""
-    return frozenset(site for site, _, _ in islice(_failures(messages, pairing), most))
+    return frozenset(site for site, _, _ in islice(_failures(calls), most))
 
 
-def _failures(
-    messages: Sequence[Message], pairing: Pairing
-) -> Iterator[tuple[Site, tuple[str, ...], str]]:
+def _failures(calls: Invocations) -> Iterator[tuple[Site, tuple[str, ...], str]]:
     """Yield where an open failure stands, the lines that tell of it and its aim, newest first."""
     seen = set[tuple[str, str]]()
-    for call_site, site in reversed(pairing.answers.items()):
-        call = messages[call_site.message].parts[call_site.part]
-        result = messages[site.message].parts[site.part]
-        if not (isinstance(call, ToolCall) and isinstance(result, ToolResult)):
+    for call, site, result in calls.newest_first():
+        name, aim = call.call.name, _aim(call)
+        if aim is None or (name, aim.key) in seen:
             continue
-        aim = _aim(call)
-        if aim is None or (call.name, aim.key) in seen:
-            continue
-        seen.add((call.name, aim.key))
+        seen.add((name, aim.key))
         # What the user refused did not fail.
-        if not user_reply(call.name, result) and (telling := _telling(result, aim)):
+        if not user_reply(name, result) and (telling := _telling(result, aim)):
             yield site, telling, aim.text
         if len(seen) == AIMS:
             return
@@ -182,38 +170,21 @@ class _Aim:
         return not self.is_command or ends_itself(self.text)
 
 
-def _aim(call: ToolCall) -> _Aim | None:
+def _aim(call: Invocation) -> _Aim | None:
     """Return what a call is after; None when it only shows a file, whose text may name errors."""
-    value = arguments_of(call)
-    if reads(call, value):
+    if call.only_reads:
         return None
-    changed = next((path for path, done in file_operations(call, value) if done in CHANGES), "")
+    changed = next((path for path, _ in call.changed_by_tool), "")
     # Several edits in one call are known by all that they change.
-    if changed and (path_argument(value) or " File: " in call.arguments):
+    if changed and (call.path or " File: " in call.call.arguments):
         return _Aim(changed, changed)
-    if command := command_of(value):
-        return _Aim(run_key(command), command, is_command=True)
-    arguments = call.arguments if value is None else json.dumps(value, sort_keys=True)
-    return _Aim(arguments, f"{call.name} {arguments}" if value else call.name)
-
-
-def reads(call: ToolCall, arguments: Any) -> bool:
-    """Return True if a call only shows a file or what a command prints of it."""
-    for _, done in file_operations(call, arguments):
-        return done == "read"
-    return only_shows(command_of(arguments))
+    if command := call.command:
+        return _Aim(call.run_key, command, is_command=True)
+    name, arguments = signature(call.call)
+    return _Aim(arguments, f"{name} {arguments}" if arguments not in NO_ARGUMENTS else name)
 
 
 def _lines(message: Message) -> Iterable[str]:
     for part in message.parts:
         if isinstance(part, Text):
             yield from part.text[:100_000].split("\n")
-
-
-def signature(call: ToolCall) -> tuple[str, str]:
-    """Return what makes two calls the same: the tool and its arguments in canonical form."""
-    try:
-        arguments = json.dumps(json.loads(call.arguments), sort_keys=True)
-    except (ValueError, RecursionError):
-        arguments = call.arguments
-    return call.name, arguments

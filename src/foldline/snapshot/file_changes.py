@@ -1,29 +1,21 @@
-"""Which files calls touch and what they did to each, read off their arguments and results."""
+"""File changes: which files calls changed, read off their arguments and results."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
 from typing import Any, Final
 
 from foldline.core.retention_settings import PATH_KEYS
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
-from foldline.snapshot.calls import EDITED, brief_refusal
-from foldline.snapshot.commands import arguments_of, changed_files, command_of
-from foldline.values.groups import Pairing, Site
-from foldline.values.messages import Message, Part, ToolCall, ToolResult
+from foldline.snapshot.calls import brief_refusal
+from foldline.snapshot.file_operations import CONTENT
+from foldline.snapshot.invocations import Invocation, Invocations
+from foldline.values.groups import Site
+from foldline.values.messages import Message, ToolCall, ToolResult
 
-WRITES = ("write", "create", "save")
-EDITS = ("edit", "replace", "patch", "insert", "update", "delete", "move", "rename")
-READS = ("read", "view", "cat", "open", "show", "ls", "list", "glob", "grep", "search", "find")
-CHANGES = ("created", "written", "edited", "deleted")
-
-_PATCHED = lazy_pattern(
-    r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,300})$", re.MULTILINE
-)
 _WINDOW = lazy_pattern(
     r"(?:Text replaced[^\[]{0,300})?"
     r"\[File: (\S.{0,299}?) \(\d{1,9} lines total(?: after edit)?\)\]"
@@ -43,13 +35,8 @@ _WHOLE = lazy_pattern(
 )
 """The names of tools that write whole files."""
 
-CONTENT: Final = ("content", "contents", "file_text")
 BESIDE: Final = frozenset((*PATH_KEYS, *CONTENT, "description", "explanation", "overwrite"))
-"""Arguments of the text of a file, and all that a call has that writes a whole one."""
-
-EDIT_LISTS: Final = ("edits", "changes", "files", "operations")
-EDIT_TEXTS: Final = (*CONTENT, "text", *EDITED)
-"""Arguments that hold several edits, and those of one edit for its text."""
+"""All arguments that a call has that writes a whole file."""
 
 _DONE = lazy_pattern(
     r"(?i)\A\W{0,9}(?:success\w*|updated|edited|written|wrote|overwr\w+|created|saved|applied|added"
@@ -82,9 +69,6 @@ _NOT_REMOVED = lazy_pattern(r"(?m)^(?:\S{1,40}/)?rm: ")
 REFUSED_LINES, REFUSED, REPORTED = 5, 400, 2_000
 """Lines and characters of a refusal, and of the beginning of a report in which one is named."""
 
-FILES: Final = 50
-"""Entries of lists in the arguments of a call in which the path of a file is looked for."""
-
 
 @frozen
 class FileFact:
@@ -101,132 +85,77 @@ def files(messages: Sequence[Message]) -> list[FileFact]:
     found: dict[str, FileFact] = {}
     for position, message in enumerate(messages):
         for call in message.calls:
-            for path, operation in file_operations(call, arguments_of(call)):
+            for path, done in Invocation(call).files:
                 times = found.pop(path).times + 1 if path in found else 1
-                found[path] = FileFact(path, operation, position, times)
+                # One fact is one line: a line feed could pass for a heading or a handle.
+                done = done or " ".join(call.name[:80].split())
+                found[path] = FileFact(path, done, position, times)
     return list(reversed(found.values()))
 
 
-def changes(
-    messages: Sequence[Message], pairing: Pairing, positions: Iterable[int]
-) -> Iterator[FileFact]:
+def changes(calls: Invocations, positions: Iterable[int]) -> Iterator[FileFact]:
     """Yield the calls at some positions that created, wrote, edited or deleted a file."""
     for position in positions:
-        for place, call in enumerate(messages[position].parts):
-            if not isinstance(call, ToolCall):
-                continue
-            arguments = arguments_of(call)
-            site = pairing.answers.get(Site(position, place))
-            answer = messages[site.message].parts[site.part] if site else None
-            for path, operation in _find_changes(call, arguments, answer):
-                yield FileFact(path, operation, position, 1)
+        for place, part in enumerate(calls.messages[position].parts):
+            if isinstance(part, ToolCall):
+                site = Site(position, place)
+                for path, done in _find_changes(calls[site], calls.result(site)):
+                    yield FileFact(path, done, position, 1)
 
 
-def _find_changes(
-    call: ToolCall, arguments: Any, answer: Part | None
-) -> Iterator[tuple[str, str]]:
+def _find_changes(call: Invocation, result: ToolResult | None) -> Iterator[tuple[str, str]]:
     """Yield the files that a call changed, with what it did to each."""
-    named = [one for one in file_operations(call, arguments) if one[1] in CHANGES]
-    folder = arguments.get("workdir") if isinstance(arguments, dict) else ""
-    command = command_of(arguments)
-    by_shell = [*changed_files(command, folder if isinstance(folder, str) else "")]
-    if not (named or by_shell):
-        named = list(_find_open_file(call, answer))
-    if not (named or by_shell) or changes_nothing(arguments, answer):
+    by_shell = call.changed_by_shell
+    named = call.changed_by_tool or (() if by_shell else tuple(_find_open_file(call.call, result)))
+    if not (named or by_shell) or changes_nothing(call, result):
         return
     yield from named
-    kept = isinstance(answer, ToolResult) and _NOT_REMOVED.search(answer.text) is not None
+    kept = result is not None and _NOT_REMOVED.search(result.text) is not None
     yield from (one for one in by_shell if not (kept and one[1] == "deleted"))
 
 
-def _find_open_file(call: ToolCall, answer: Part | None) -> Iterator[tuple[str, str]]:
+def _find_open_file(call: ToolCall, result: ToolResult | None) -> Iterator[tuple[str, str]]:
     """Yield the file that an editor had open when it changed something, with what it did."""
-    if not isinstance(answer, ToolResult) or "[File: " not in answer.text[:REPORTED]:
+    if result is None or "[File: " not in result.text[:REPORTED]:
         return
-    window = _WINDOW.match(answer.text)
+    window = _WINDOW.match(result.text)
     is_text = not call.arguments.lstrip().startswith("{")
     done = _EDITOR.fullmatch(call.name) or (_EDITING.match(call.arguments) if is_text else None)
     if window and done:
         yield window[1], "created" if done[0] in ("create", "create_file") else "edited"
 
 
-def written_whole(call: ToolCall, arguments: Any, result: Part | None) -> str:
-    """Return the path of the file that a call wrote whole for sure, "" where it wrote none."""
-    if not isinstance(arguments, dict) or not _WHOLE.fullmatch(call.name):
+def written_whole(call: Invocation, arguments: Any, result: ToolResult | None) -> str:
+    """
+    Return the path of the file that a call wrote whole for sure, "" where it wrote none.
+
+    Args:
+        call: The call.
+        arguments: Its arguments without what says why it is made.
+        result: Its result.
+    """
+    if not isinstance(arguments, dict) or not _WHOLE.fullmatch(call.call.name):
         return ""
     others = {name: value for name, value in arguments.items() if name not in BESIDE}
     texts = [name for name in CONTENT if isinstance(arguments.get(name), str)]
-    path = path_argument(arguments)
+    path = call.path
     if not path or len(texts) != 1 or others not in ({}, {"command": "create"}):
         return ""
-    if not isinstance(result, ToolResult) or changes_nothing(arguments, result):
+    if result is None or changes_nothing(call, result):
         return ""
     report = result.text[:REFUSED]
     return path if _DONE.search(report) or posixpath.basename(path) in report else ""
 
 
-def changes_nothing(arguments: Any, answer: Part | None) -> bool:
+def changes_nothing(call: Invocation, result: ToolResult | None) -> bool:
     """Return True if the result of an edit says that nothing was changed."""
-    if not isinstance(answer, ToolResult):
+    if result is None:
         return False
-    names_file = isinstance(arguments, dict) and any(map(arguments.get, PATH_KEYS))
-    refusal = brief_refusal(answer.text)
-    if command_of(arguments) and not names_file:
+    refusal = brief_refusal(result.text)
+    if call.command and not call.path:
         # It may print such words, and of one that failed the part that edits may have run.
-        return bool(refusal) and (answer.is_error or refusal != answer.text)
-    return bool(refusal) or answer.is_error or is_unchanged(answer.text)
-
-
-def file_operations(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the files that the arguments of a call name, with what its tool does to each."""
-    if isinstance(value, dict):
-        path = path_argument(value)
-        if paths := [path] if path else _nested_paths(value):
-            yield from ((path, operation(call.name, value)) for path in paths)
-            return
-    if " File: " not in call.arguments:
-        return
-    # A patch in a script is quoted once more: its line feeds and the end of its last line.
-    earlier = ""
-    for verb, path in _PATCHED.findall(call.arguments.replace("\\n", "\n")[:200_000]):
-        path = path.strip().strip(" \\")
-        if verb == "Move to" and earlier:
-            yield earlier, "deleted"
-        yield path, {"Add File": "created", "Delete File": "deleted"}.get(verb, "edited")
-        earlier = path
-
-
-def path_argument(arguments: Any) -> str:
-    """Return the path of a file among some arguments, "" where there is none."""
-    for key in PATH_KEYS if isinstance(arguments, dict) else ():
-        path = arguments.get(key)
-        if isinstance(path, str) and 0 < len(path) <= 300 and "\n" not in path:
-            return path
-    return ""
-
-
-def _nested_paths(arguments: dict[str, Any]) -> list[str]:
-    """Return the paths in lists of edits among the arguments of a call."""
-    lists = (arguments.get(name) for name in EDIT_LISTS)
-    edits = chain.from_iterable(value for value in lists if isinstance(value, list))
-    paths = (
-        path_argument(edit)
-        for edit in islice(edits, FILES)
-        if isinstance(edit, dict) and not edit.keys().isdisjoint(EDIT_TEXTS)
-    )
-    return list(dict.fromkeys(filter(None, paths)))
-
-
-def operation(tool: str, arguments: dict[str, Any]) -> str:
-    """Name what a tool does to a file, from its name or its command argument."""
-    command = arguments.get("command")
-    name = f"{tool} {command}" if isinstance(command, str) and len(command) < 40 else tool
-    name = name.lower()
-    for word, verbs in (("edited", EDITS), ("written", WRITES), ("read", READS)):
-        if any(verb in name for verb in verbs):
-            return word
-    # One fact is one line: a line feed in a name could pass for a heading or a handle.
-    return " ".join(tool[:80].split())
+        return bool(refusal) and (result.is_error or refusal != result.text)
+    return bool(refusal) or result.is_error or is_unchanged(result.text)
 
 
 def is_refusal(text: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from foldline.lazy import lazy_pattern
 from foldline.snapshot.commands import SCRIPTS
+from foldline.values.call_arguments import parse_arguments
 from foldline.values.messages import ToolCall
 
 PLAN_TOOLS: Final = frozenset(
@@ -110,10 +111,7 @@ def call_plan(call: ToolCall) -> tuple[str, ...] | None:
 
 def _empties(arguments: str) -> bool:
     """Return True if a planning tool was given a list with nothing in it."""
-    try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return False
+    value = parse_arguments(arguments)
     given = value.values() if isinstance(value, dict) else (value,)
     return next((not item for item in given if isinstance(item, list)), False)
 
@@ -122,9 +120,8 @@ def _script(call: ToolCall) -> str:
     """Return the script that a call runs and that may set a plan, "" for none."""
     if call.name != SCRIPT_TOOL or _SCRIPT_PLAN not in call.arguments:
         return ""
-    try:
-        value = json.loads(call.arguments)
-    except (ValueError, RecursionError):
+    value = parse_arguments(call.arguments)
+    if value is None:
         return call.arguments
     given = value.values() if isinstance(value, dict) and value.keys() <= {*SCRIPTS} else ()
     return next((script for script in given if isinstance(script, str)), "")
@@ -144,10 +141,7 @@ def _words(quoted: str) -> str:
 def plan_items(value: Any) -> list[Any]:
     """Return the first list among call arguments, also one that is written as a JSON text."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return []
+        value = parse_arguments(value)
     if isinstance(value, dict):
         return next((found for one in value.values() if (found := plan_items(one))), [])
     return value if isinstance(value, list) else []
@@ -235,10 +229,7 @@ def short_plan_call(
     Returns:
         JSON; None where no plan is in the arguments.
     """
-    try:
-        lines = plan_lines(json.loads(call.arguments))
-    except (ValueError, RecursionError):
-        return None
+    lines = plan_lines(parse_arguments(call.arguments))
     if not lines:
         return None
 

@@ -21,17 +21,12 @@ from foldline.snapshot.calls import (
     verdict,
     without_unchanged,
 )
-from foldline.snapshot.commands import arguments_of
-from foldline.snapshot.facts import reads
-from foldline.snapshot.file_changes import (
-    changes_nothing,
-    is_refusal,
-    path_argument,
-    written_whole,
-)
+from foldline.snapshot.file_changes import changes_nothing, is_refusal, written_whole
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
+from foldline.snapshot.invocations import Invocation, Invocations
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import only_sets_plan
+from foldline.values.call_arguments import parse_arguments
 from foldline.values.frames import segments
 from foldline.values.groups import Site
 from foldline.values.messages import (
@@ -146,7 +141,12 @@ class _Reader:
     """Collects the sources of messages that are folded."""
 
     def __init__(
-        self, view: View, context: CompactionContext, positions: Sequence[int], phrases: Phrases
+        self,
+        view: View,
+        context: CompactionContext,
+        positions: Sequence[int],
+        calls: Invocations,
+        phrases: Phrases,
     ) -> None:
         self.view, self.context, self.phrases = view, context, phrases
         self.messages = view.history
@@ -155,9 +155,8 @@ class _Reader:
         self.sources: list[SourceText] = []
         self.carried: dict[str, tuple[str, ...]] = {}
         self.count = self.tokens = 0
-        answers = view.history_pairing.answers
-        self.results = answers
-        self.calls = {site: call for call, site in answers.items()}
+        self.calls, self.results = calls, calls.pairing.answers
+        self.answered = {site: call for call, site in self.results.items()}
         self.covered = set[Site]()
         self.reads: dict[Site, tuple[str, str]] = {}
         self.shown: defaultdict[str, list[int]] = defaultdict(list)
@@ -172,7 +171,7 @@ class _Reader:
         self.tokens += self.view.counts[position]
         for place, part in enumerate(message.parts):
             if isinstance(part, ToolCall):
-                self._call(position, place, part)
+                self._call(position, place, self.calls[Site(position, place)])
             elif isinstance(part, ToolResult):
                 self._result(position, place, part)
             elif isinstance(part, Text):
@@ -220,22 +219,21 @@ class _Reader:
                     continue
                 self._add(position, place, kinds.get(segment.kind, "document"), segment.text)
 
-    def _call(self, position: int, place: int, call: ToolCall) -> None:
-        site = self.results.get(Site(position, place))
+    def _call(self, position: int, place: int, invocation: Invocation) -> None:
+        call, site = invocation.call, self.results.get(Site(position, place))
         if only_sets_plan(call):
             # The newest plan is part of the state; older ones are superseded.
             self.covered.update(() if site is None else (site,))
             return
-        arguments = without_unchanged(arguments_of(call))
+        arguments = without_unchanged(parse_arguments(call.arguments))
         is_agent = _AGENT_TOOLS.fullmatch(call.name) is not None
         if not is_agent:  # What another agent is told is no remark.
             stated, arguments = split_stated(arguments)
             for text in stated:
                 self._add(position, place, "agent", text)
         line = call_line(call, arguments, self.phrases)
-        speaker: Speaker = "change" if changes_something(call, arguments) else "call"
-        part = self.messages[site.message].parts[site.part] if site is not None else None
-        result = part if isinstance(part, ToolResult) else None
+        speaker: Speaker = "change" if changes_something(invocation) else "call"
+        result = self.calls.result(Site(position, place))
         if site is not None and site.message in self.folded and result is not None:
             if reply := user_reply(call.name, result):
                 self._reply(position, place, speaker, line, site, reply)
@@ -243,8 +241,8 @@ class _Reader:
             came = result_text(unwrap(result.text)).strip()
             if len(came) <= WHOLE_RESULT:
                 self.covered.add(site)
-            elif reads(call, arguments):
-                self.reads[site] = (path_argument(arguments), f"{call.name} {call.arguments}")
+            elif invocation.only_reads:
+                self.reads[site] = (invocation.path, f"{call.name} {call.arguments}")
                 came = ""
             else:
                 came = self._outcome(speaker, came)[:VERDICT]
@@ -253,21 +251,21 @@ class _Reader:
             self._add(position, place, speaker, line, whole=True)
         else:
             self._add(site.message, -1, speaker, line, whole=True)
-        self._written(position, place, call, arguments, result)
+        self._written(position, place, invocation, arguments, result)
 
     def _written(
         self,
         position: int,
         place: int,
-        call: ToolCall,
+        call: Invocation,
         arguments: Any,
         result: ToolResult | None,
     ) -> None:
         """Add the long texts of a call; a whole file takes the place of what was shown of it."""
-        written = list(long_arguments(call.arguments if arguments is None else arguments))
+        written = list(long_arguments(call.call.arguments if arguments is None else arguments))
         # Superseded by the report of another agent, or by what was written after all.
-        is_answered = result is not None and _AGENT_TOOLS.fullmatch(call.name) is not None
-        if not written or is_answered or changes_nothing(arguments, result):
+        is_answered = result is not None and _AGENT_TOOLS.fullmatch(call.call.name) is not None
+        if not written or is_answered or changes_nothing(call, result):
             return
         first = len(self.sources)
         for text in written:
@@ -308,13 +306,13 @@ class _Reader:
         site = Site(position, place)
         if site in self.covered:
             return
-        call = self.calls.get(site)
-        part = self.messages[call.message].parts[call.part] if call is not None else None
-        name = part.name if isinstance(part, ToolCall) else result.name
+        asked = self.answered.get(site)
+        call = self.calls[asked].call if asked else None
+        name = call.name if call else result.name
         speaker: Speaker = "result"
         if _AGENT_TOOLS.fullmatch(name) is not None:
             speaker = "report"
-        elif isinstance(part, ToolCall) and _names_guide(part.arguments[:2_000]):
+        elif call and _names_guide(call.arguments[:2_000]):
             speaker = "document"
         number = len(self.sources)
         self._add(position, place, speaker, result_text(unwrap(result.text)))
@@ -364,7 +362,11 @@ def _source(
 
 
 def read(
-    view: View, context: CompactionContext, positions: Sequence[int], phrases: Phrases = ENGLISH
+    view: View,
+    context: CompactionContext,
+    positions: Sequence[int],
+    calls: Invocations,
+    phrases: Phrases = ENGLISH,
 ) -> HistoryReading:
     """
     Collect the texts that a snapshot is made of.
@@ -373,9 +375,10 @@ def read(
         view: What the model sees.
         context: Handles.
         positions: The messages that are folded, in order; earlier snapshots are taken apart.
+        calls: The calls of the whole history.
         phrases: The words that calls are written with.
     """
-    reader = _Reader(view, context, positions, phrases)
+    reader = _Reader(view, context, positions, calls, phrases)
     for position in positions:
         reader.read(position)
     sources = tuple(

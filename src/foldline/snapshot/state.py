@@ -20,20 +20,15 @@ from foldline.outputs.wrapping import unwrap
 from foldline.snapshot import facts, file_changes
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.calls import printed_verdict, verdict
-from foldline.snapshot.commands import (
-    arguments_of,
-    brief_command,
-    command_of,
-    only_shows,
-    run_key,
-)
+from foldline.snapshot.commands import brief_command
 from foldline.snapshot.format import handle_at, indent, one_line
+from foldline.snapshot.invocations import Invocations
 from foldline.snapshot.phrases import ENGLISH, Phrases, operation, plan_row
 from foldline.snapshot.plans import is_done
 from foldline.snapshot.requests import Requests
 from foldline.snapshot.statements import sentences, shorten
 from foldline.snapshot.worth import Judge
-from foldline.values.messages import Message, Text, ToolCall, ToolResult
+from foldline.values.messages import Message, Text
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 
@@ -162,6 +157,7 @@ def state(
     view: View,
     context: CompactionContext,
     positions: Sequence[int],
+    calls: Invocations,
     carried: Mapping[str, tuple[str, ...]],
     judge: Judge,
     phrases: Phrases = ENGLISH,
@@ -173,18 +169,19 @@ def state(
         view: What the model sees.
         context: Handles.
         positions: The messages that are folded.
+        calls: The calls of the whole history.
         carried: The same sections of an earlier snapshot that is folded too.
         judge: Says what statements are worth.
         phrases: The words of its language.
     """
     folded = frozenset(positions)
-    found = _Found(view, context, folded, phrases)
+    found = _Found(view, context, folded, calls, phrases)
     requests = Requests(view, context, folded, judge, phrases)
     errors, results = found.results()
     # What an earlier snapshot says was failing may have passed by now, which its rows tell.
     return SnapshotState(
         (
-            (titles.PLAN, tuple(found.plan()) or found.carried_plan(carried)),
+            (titles.PLAN, found.plan(carried.get(titles.PLAN, ()))),
             (titles.FAILING, tuple(errors)),
             (titles.NEXT, tuple(found.next_step())),
             (titles.FILES, found.all_files(carried.get(titles.FILES, ()))),
@@ -203,9 +200,11 @@ class _Found:
         view: View,
         context: CompactionContext,
         folded: frozenset[int],
+        calls: Invocations,
         phrases: Phrases,
     ) -> None:
         self.view, self.context, self.folded, self.phrases = view, context, folded, phrases
+        self.calls = calls
         self.messages = view.history
         self.old = [m if i in folded else Message(m.role, ()) for i, m in enumerate(self.messages)]
 
@@ -214,23 +213,18 @@ class _Found:
 
     # --- plan, files ---------------------------------------------------------------------
 
-    def plan(self) -> Iterator[str]:
-        """Yield the newest plan with its ids; what is done comes in one line."""
+    def plan(self, earlier: Sequence[str]) -> tuple[str, ...]:
+        """Return the newest plan, that of an earlier snapshot or one with what is done last."""
         newest = facts.plan(self.messages)
-        if newest is None or newest.position not in self.folded:
-            return
-        handle = self._handle(newest.position)
+        if newest is None:
+            return tuple(plan_row(row, self.phrases) for row in earlier)
+        if newest.position not in self.folded:
+            return ()
         done = [line for line in newest.lines if is_done(line)]
         steps = self.phrases.steps.replace("{done}", str(len(done)))
-        yield f"{handle} {steps.replace('{all}', str(len(newest.lines)))}"
-        yield from (f" {line}" for line in newest.lines if line not in done)
-        yield from (f" {line}" for line in done)
-
-    def carried_plan(self, carried: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-        """Return the plan of an earlier snapshot, unless there is a newer one."""
-        if facts.plan(self.messages):
-            return ()
-        return tuple(plan_row(row, self.phrases) for row in carried.get(titles.PLAN, ()))
+        title = f"{self._handle(newest.position)} {steps.replace('{all}', str(len(newest.lines)))}"
+        still = (line for line in newest.lines if line not in done)
+        return (title, *(f" {line}" for line in (*still, *done)))
 
     def all_files(self, earlier: Sequence[str]) -> tuple[str, ...]:
         """List the files that were changed, those of an earlier snapshot too."""
@@ -244,8 +238,7 @@ class _Found:
     def files(self, known: Container[str] = ()) -> Iterator[tuple[str, str]]:
         """Yield the files that were changed, none that came and went, with what was done."""
         done: dict[str, list[str]] = {}
-        pairing = self.view.history_pairing
-        for fact in file_changes.changes(self.messages, pairing, sorted(self.folded)):
+        for fact in file_changes.changes(self.calls, sorted(self.folded)):
             done.setdefault(fact.path, []).append(fact.operation)
         for path, operations in done.items():
             came, last = operations[0], operations[-1]
@@ -263,7 +256,7 @@ class _Found:
         # What failed may have passed by now, in what stays.
         findings = [
             finding
-            for finding in facts.open_errors(self.messages, ERRORS, self.view.history_pairing)
+            for finding in facts.open_errors(self.calls, ERRORS)
             if finding.position in self.folded
         ]
         failing = {finding.position for finding in findings}
@@ -273,21 +266,17 @@ class _Found:
     def _last_results(self, failing: Container[int]) -> Iterator[str]:
         """Yield what commands said last that can fail, the newest first."""
         seen = set[str]()
-        for call, site in reversed(self.view.history_pairing.answers.items()):
-            part = self.messages[call.message].parts[call.part]
-            came = self.messages[site.message].parts[site.part]
-            command = command_of(arguments_of(part)) if isinstance(part, ToolCall) else ""
+        for call, site, result in self.calls.newest_first():
             # What a command said before is out of date, also where it says nothing now.
-            if not command or (key := run_key(command)) in seen:
+            if not call.command or (key := call.run_key) in seen:
                 continue
             seen.add(key)
-            hidden = site.message not in self.folded or site.message in failing
-            if hidden or only_shows(command) or not isinstance(came, ToolResult):
+            if site.message not in self.folded or site.message in failing or call.only_shows:
                 continue
-            output = unwrap(came.text)
+            output = unwrap(result.text)
             if verdict_line := printed_verdict(verdict(output), output):
-                command_line = shorten(one_line(brief_command(command, self.phrases)), COMMAND)
-                yield f"{ITEM}{command_line} → {shorten(one_line(verdict_line), VERDICT)}"
+                command = shorten(one_line(brief_command(call.command, self.phrases)), COMMAND)
+                yield f"{ITEM}{command} → {shorten(one_line(verdict_line), VERDICT)}"
 
     def _failing(self, finding: facts.Finding) -> str:
         aim = one_line(brief_command(finding.aim, self.phrases))
@@ -305,7 +294,7 @@ class _Found:
             if message.role != "assistant" or len(found) >= VAIN:
                 continue
             lowered = message.text.lower()
-            if not any(needle in lowered for needle in _VAIN_NEEDLES):
+            if not any(map(lowered.__contains__, _VAIN_NEEDLES)):
                 continue
             long_sentences = _long_sentences(message)
             for number, sentence in enumerate(long_sentences):

@@ -21,6 +21,7 @@ from foldline.errors import BudgetError
 from foldline.frozen import frozen
 from foldline.snapshot.calls import user_reply
 from foldline.snapshot.facts import open_failures
+from foldline.snapshot.invocations import Invocation, Invocations
 from foldline.strategies.stubs import clear
 from foldline.values.edits import Edit, Rewrite
 from foldline.values.groups import Site
@@ -83,7 +84,8 @@ class Clear:
 
     def _clearable(self, view: View) -> list[tuple[int, int]]:
         names, never = view.tool_names, _casefold(self.never)
-        stays = open_failures(view.messages, view.pairing) | _replies(view)
+        calls = Invocations(view.messages, view.pairing, view.once(Invocation))
+        stays = open_failures(calls) | _replies(view)
         if self.only is None:
             stays |= _skills(view)
         only = None if self.only is None else _casefold(self.only)

@@ -9,7 +9,7 @@ from foldline.core.asks import Steps
 from foldline.core.strategy import CompactionContext, Plan
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
-from foldline.snapshot.facts import signature
+from foldline.snapshot.invocations import signature
 from foldline.strategies.stubs import clear
 from foldline.values.edits import Edit
 from foldline.values.messages import ToolCall, ToolResult

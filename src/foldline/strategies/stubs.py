@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from foldline.core.strategy import CompactionContext
+from foldline.values.call_arguments import parse_arguments
 from foldline.values.edits import Rewrite, rewrite_text
 from foldline.values.handles import part_handle
 from foldline.values.messages import ToolCall, ToolResult
@@ -61,9 +62,8 @@ def short_arguments(call: ToolCall, share: float, handle: str) -> str:
         JSON of the same shape, or shortened free text where the arguments are not JSON; the
         same string where nothing in it is long.
     """
-    try:
-        value = json.loads(call.arguments)
-    except (ValueError, RecursionError):
+    value = parse_arguments(call.arguments)
+    if value is None:
         return _short(call.arguments, share, handle)
     short = _shorten(value, share, handle, DEPTH)
     return call.arguments if short == value else json.dumps(short, ensure_ascii=False)

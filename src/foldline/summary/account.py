@@ -19,6 +19,7 @@ from foldline.frozen import frozen, replace
 from foldline.relevance.language import Language
 from foldline.relevance.names import items
 from foldline.snapshot.facts import open_errors, plan
+from foldline.snapshot.invocations import Invocations
 from foldline.snapshot.phrases import phrases_for
 from foldline.summary.acceptance import cut_to_length
 from foldline.summary.claims import mark_unproven_claims
@@ -110,7 +111,7 @@ def choose_names(view: View, positions: Sequence[int]) -> frozenset[str]:
     values = view.names
     likely = nlargest(MOST, sorted(found - beside), key=lambda item: values.get(item, 0.0))
     steps = plan(folded)
-    findings = (*open_errors(folded), *((steps,) if steps else ()))
+    findings = (*open_errors(Invocations(folded)), *((steps,) if steps else ()))
     facts = {item for finding in findings for line in finding.lines for item in items(line)}
     return frozenset(likely) | (facts - beside)
 

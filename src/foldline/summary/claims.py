@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from foldline.frozen import frozen
 from foldline.snapshot.facts import Finding, open_errors
+from foldline.snapshot.invocations import Invocations
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.summary.actions import (
     CALL,
@@ -134,7 +135,7 @@ def _unproven(sentences: Mapping[int, Sequence[str]], messages: Sequence[Message
     }
     if not claims:
         return set()
-    errors = open_errors(messages)
+    errors = open_errors(Invocations(messages))
     if errors and not _shows_success(messages, errors):
         return set(claims)
     kinds = {kind for found in claims.values() for kind in _KINDS if _names(kind, found)}

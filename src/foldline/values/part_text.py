@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from foldline.lazy import lazy_pattern
+from foldline.values.call_arguments import parse_arguments
 from foldline.values.messages import Media, Omitted, Part, ToolCall, ToolResult
 
 MAX_LINE = 2_000
@@ -48,10 +49,7 @@ def arguments_text(arguments: str) -> str:
 
     Text that is not a JSON object is unchanged.
     """
-    try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return arguments
+    value = parse_arguments(arguments)
     if not isinstance(value, dict):
         return arguments
     return " ".join(f"{key}={_value_text(inner)}" for key, inner in value.items())

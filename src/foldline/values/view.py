@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from operator import is_
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from foldline.frozen import frozen, replace
 from foldline.values.edits import Edit, Rewrite, apply, following
@@ -17,7 +17,10 @@ from foldline.values.protect import Reason, protected
 from foldline.values.tokens import TokenCounter
 from foldline.values.vocabulary import Vocabulary
 
-OF_LOG: Final = ("_words", "names", "likely_names")
+Value = TypeVar("Value")
+Result = TypeVar("Result")
+
+OF_LOG: Final = ("_words", "names", "likely_names", "_results")
 """Cached properties of the log, which no edit changes."""
 
 
@@ -135,6 +138,14 @@ class View:
     def _words(self) -> Vocabulary:
         return self.vocabulary or Vocabulary.of(self.originals.values())
 
+    @cached_property
+    def _results(self) -> dict[Callable[[Any], Any], Callable[[Any], Any]]:
+        return {}
+
+    def once(self, function: Callable[[Value], Result]) -> Callable[[Value], Result]:
+        """Return a function that calls another one once for each value, in all views of a log."""
+        return self._results.setdefault(function, cache(function))
+
     def original(self, index: int) -> Message:
         """Return the original message at a position of the view."""
         message = self.messages[index]
@@ -151,12 +162,17 @@ class View:
         sizes = dict(zip(map(id, self.messages), self.counts, strict=True))
         edited = apply(self.messages, edits)
         counts = tuple(sizes[id(m)] if id(m) in sizes else self.counter.message(m) for m in edited)
-        after = replace(self, messages=edited, counts=counts, unread=following(self.unread, edits))
-        known, kept = self.__dict__, {*OF_LOG}
+        unread = following(self.unread, edits)
+        after = self.with_log(replace(self, messages=edited, counts=counts, unread=unread))
         if all(isinstance(edit, Rewrite) and edit.text is not None for edit in edits):
-            kept = {*known} - {"tokens"}  # new texts, but the same parts in the same order
-        after.__dict__.update({name: known[name] for name in kept & known.keys()})
+            # New texts, but the same parts in the same order.
+            after.__dict__.update({k: v for k, v in self.__dict__.items() if k != "tokens"})
         return after
+
+    def with_log(self, other: View) -> View:
+        """Return another view of the same log with what is already known of that."""
+        other.__dict__.update({k: self.__dict__[k] for k in OF_LOG if k in self.__dict__})
+        return other
 
     def foldable(self) -> list[Group]:
         """Return the closed groups without a protected member, oldest first."""

@@ -7,7 +7,6 @@ user and model text is indexed, which is a small part of a history.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 from foldline.lazy import lazy_pattern
 from foldline.relevance.names import blank_separators, mentions
+from foldline.values.call_arguments import parse_arguments
 from foldline.values.frames import segments
 from foldline.values.messages import Message, Text, ToolCall
 from foldline.values.protect import is_snapshot
@@ -158,11 +158,8 @@ def _render_arguments(call: ToolCall) -> str:
     Strings are unescaped, so that no tab becomes part of a name; the names of the tool and of its
     arguments carry no information.
     """
-    try:
-        value = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return call.arguments
-    return "\n".join(_texts(value, DEPTH))
+    value = parse_arguments(call.arguments)
+    return call.arguments if value is None else "\n".join(_texts(value, DEPTH))
 
 
 def _texts(value: Any, depth: int) -> Iterator[str]:
