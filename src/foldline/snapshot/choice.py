@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Final, NamedTuple
 
 from foldline.snapshot.densities import WordNumbers
@@ -157,8 +157,12 @@ class Choice:
         self._by_density = statements.order
         # Numbers of words, because sets of texts for every statement would be too much.
         self._words = WordNumbers()
-        self._known = set[int]().union(*map(self._words.of, elsewhere))
-        self._lines = set[int]().union(*map(hash_lines, (*elsewhere, account)))
+        # A byte for each word, 1 where it stands somewhere: far smaller than a set.
+        self._known = bytearray()
+        for text in elsewhere:
+            self._take_note(self._words.of(text))
+        # A dictionary grows by smaller steps than a set.
+        self._lines = dict.fromkeys(chain.from_iterable(map(hash_lines, (*elsewhere, account))))
         self._space = self._looked_at = 0.0
         self._order = array("I")
         self._quoted = array("d", [0.0]) * len(sources)
@@ -239,12 +243,15 @@ class Choice:
         number = self._by_density[rank]
         self._looked_at += self._statements.costs[number]
         words = self._words.of(self._text(number))
-        rest = array("I", words - self._known)
+        known = self._known
+        known.extend(bytes(len(self._words) - len(known)))
+        rest = array("I", [word for word in words if not known[word]])
         return _Candidate(-self._density(number, len(words), rest), rank, 1, len(words), rest)
 
     def _judge_again(self, candidate: _Candidate) -> _Candidate:
         _, rank, judged, words, rest = candidate
-        rest = array("I", [word for word in rest if word not in self._known])
+        known = self._known
+        rest = array("I", [word for word in rest if not known[word]])
         density = self._density(self._by_density[rank], words, rest)
         return _Candidate(-density, rank, judged + 1, words, rest)
 
@@ -274,12 +281,19 @@ class Choice:
     def _is_new(self, number: int, rest: Iterable[int]) -> bool:
         """Take note of what a statement says; return False if all of its lines stand elsewhere."""
         lines = hash_lines(self._text(number))
-        if lines and lines <= self._lines:
+        if lines and lines <= self._lines.keys():
             return False
-        self._lines |= lines
-        self._known.update(rest)
+        self._lines |= dict.fromkeys(lines)
+        self._take_note(rest)
         self._quoted[self._statements.sources[number]] += self._statements.costs[number]
         return True
+
+    def _take_note(self, words: Iterable[int]) -> None:
+        """Take note of words that stand somewhere now."""
+        known = self._known
+        known.extend(bytes(len(self._words) - len(known)))
+        for word in words:
+            known[word] = 1
 
 
 def hash_lines(text: str) -> set[int]:
