@@ -1,10 +1,9 @@
 """Choice: the statements that tell most together, in the order of what each adds to the others."""
 
 from array import array
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Final, NamedTuple
 
 from foldline.snapshot.densities import WordNumbers
@@ -158,11 +157,15 @@ class Choice:
         self._by_density = statements.order
         # Numbers of words, because sets of texts for every statement would be too much.
         self._words = WordNumbers()
-        self._known = set[int]().union(*map(self._words.of, elsewhere))
-        self._lines = set[str]().union(*map(lines_of, (*elsewhere, account)))
+        # A byte for each word, 1 where it stands somewhere: far smaller than a set.
+        self._known = bytearray()
+        for text in elsewhere:
+            self._take_note(self._words.of(text))
+        # A dictionary grows by smaller steps than a set.
+        self._lines = dict.fromkeys(chain.from_iterable(map(hash_lines, (*elsewhere, account))))
         self._space = self._looked_at = 0.0
         self._order = array("I")
-        self._quoted: defaultdict[int, float] = defaultdict(float)
+        self._quoted = array("d", [0.0]) * len(sources)
         self._next = 0
         self._waiting: list[_Candidate] = []
 
@@ -240,12 +243,15 @@ class Choice:
         number = self._by_density[rank]
         self._looked_at += self._statements.costs[number]
         words = self._words.of(self._text(number))
-        rest = array("I", words - self._known)
+        known = self._known
+        known.extend(bytes(len(self._words) - len(known)))
+        rest = array("I", [word for word in words if not known[word]])
         return _Candidate(-self._density(number, len(words), rest), rank, 1, len(words), rest)
 
     def _judge_again(self, candidate: _Candidate) -> _Candidate:
         _, rank, judged, words, rest = candidate
-        rest = array("I", [word for word in rest if word not in self._known])
+        known = self._known
+        rest = array("I", [word for word in rest if not known[word]])
         density = self._density(self._by_density[rank], words, rest)
         return _Candidate(-density, rank, judged + 1, words, rest)
 
@@ -263,7 +269,7 @@ class Choice:
 
     def _discount(self, number: int) -> float:
         """Return what is left of a statement's worth where its text was quoted much already."""
-        quoted = self._quoted.get(self._statements.sources[number], 0.0)
+        quoted = self._quoted[self._statements.sources[number]]
         if not quoted:
             return 1.0
         source = self._source(number)
@@ -274,16 +280,27 @@ class Choice:
 
     def _is_new(self, number: int, rest: Iterable[int]) -> bool:
         """Take note of what a statement says; return False if all of its lines stand elsewhere."""
-        lines = lines_of(self._text(number))
-        if lines and lines <= self._lines:
+        lines = hash_lines(self._text(number))
+        if lines and lines <= self._lines.keys():
             return False
-        self._lines |= lines
-        self._known.update(rest)
+        self._lines |= dict.fromkeys(lines)
+        self._take_note(rest)
         self._quoted[self._statements.sources[number]] += self._statements.costs[number]
         return True
 
+    def _take_note(self, words: Iterable[int]) -> None:
+        """Take note of words that stand somewhere now."""
+        known = self._known
+        known.extend(bytes(len(self._words) - len(known)))
+        for word in words:
+            known[word] = 1
 
-def lines_of(text: str) -> set[str]:
-    """Return the lines of a text by which it is known whether it stands elsewhere."""
+
+def hash_lines(text: str) -> set[int]:
+    """
+    Return the lines of a text by which it is known whether it stands elsewhere.
+
+    Their hashes take a third of their memory.
+    """
     bare = (line.strip().removeprefix("→ ") for line in text.split("\n"))
-    return {line for line in bare if len(line) >= LEAST_LINE}
+    return {hash(line) for line in bare if len(line) >= LEAST_LINE}

@@ -9,9 +9,8 @@ for a little more or less room until the room is used.
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 from typing import Final
 
 from foldline.core.strategy import CompactionContext
@@ -22,7 +21,14 @@ from foldline.snapshot.announcements import without_chatter
 from foldline.snapshot.choice import Choice, Ranking
 from foldline.snapshot.cues import likely_names
 from foldline.snapshot.densities import Densities
-from foldline.snapshot.format import SnapshotRow, header, render, snapshot_id
+from foldline.snapshot.format import (
+    SnapshotRow,
+    header,
+    join,
+    render,
+    section_lines,
+    snapshot_id,
+)
 from foldline.snapshot.invocations import Invocation, Invocations
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.query_terms import Focus
@@ -101,16 +107,29 @@ def compose(
     Returns:
         The snapshot, within its room as far as its first line and the account leave any.
     """
+    return _read(view, context, positions, account, phrases, room, max(room, state_room)).fit(room)
+
+
+def _read(
+    view: View,
+    context: CompactionContext,
+    positions: Sequence[int],
+    account: str,
+    phrases: Phrases,
+    room: int,
+    state_room: int,
+) -> _Composer:
+    """Read and judge what a snapshot is made of; only what it is composed from stays in memory."""
     judge = Judge(view.names, Focus.of(context.focus))
     reading, standing = _read_history(view, context, positions, judge, phrases)
     number = snapshot_id(view.messages[position].id for position in positions)
     head = header(reading.messages, reading.tokens, number, phrases)
-    composer = _Composer(view, context, positions, judge, reading.sources, head, account, phrases)
+    composer = _Composer(view, context, positions, reading.sources, head, account, phrases, judge)
     account_text = render(head, ((composer.title, account.split("\n")),), phrases)
     taken = view.counter.text(account_text)
-    state_tokens = min(room - taken, STATE_SHARE * (max(room, state_room) - taken))
+    state_tokens = min(room - taken, STATE_SHARE * (state_room - taken))
     composer.state = standing.within(state_tokens, view.counter, phrases)
-    return composer.fit(room)
+    return composer
 
 
 def _read_history(
@@ -135,11 +154,11 @@ class _Composer:
         view: View,
         context: CompactionContext,
         positions: Sequence[int],
-        judge: Judge,
-        sources: Sequence[SourceText],
+        sources: Iterable[SourceText],
         head: str,
         account: str,
         phrases: Phrases,
+        judge: Judge,
     ) -> None:
         self.view, self.head = view, head
         self.account, self.phrases = account, phrases
@@ -147,12 +166,11 @@ class _Composer:
         self.state = SnapshotState(())
         self.focus = context.focus
         self.sources = sorted(sources, key=lambda source: (source.step, source.place))
-        self.sizes: dict[int, float] = defaultdict(float)
+        self.sizes = array("d", [0.0]) * len(view.messages)
         for source in self.sources:
             self.sizes[source.step] += source.tokens
-        self.densities = Densities(judge, account)
         self.statements = Ranking()
-        self._rank()
+        self._rank(Densities(judge, account))
         folded_positions = frozenset(positions)
         self.beside = "\n".join(
             text
@@ -163,13 +181,13 @@ class _Composer:
 
     # --- judging -------------------------------------------------------------------------
 
-    def _rank(self) -> None:
+    def _rank(self, densities: Densities) -> None:
         total = max(1.0, sum(source.tokens for source in self.sources))
         for number in range(len(self.sources)):
             slices, extras = self._slices(number, total)
             source = self.sources[number]
             costs = [cost(source, start, end) for start, end in slices]
-            worth = self.densities.of(source, slices, costs, extras)
+            worth = densities.of(source, slices, costs, extras)
             self.statements.add(number, slices, costs, worth)
 
     def _slices(self, number: int, total: float) -> tuple[list[Slice], Mapping[int, float]]:
@@ -210,7 +228,7 @@ class _Composer:
     def fit(self, room: int) -> str:
         """Return the snapshot that uses a room, in tokens, best."""
         count = self.view.counter.text
-        space = max(0.0, room - count(self._render([])))
+        space = max(0.0, room - count(join(self.head, self._lines([]))))
         names = min(NAMES_SHARE * room, space)
         best = self._fit_room(room, space, names)
         left = room - count(best)
@@ -222,13 +240,15 @@ class _Composer:
 
     def _fit_room(self, room: int, space: float, names: float) -> str:
         """Return the snapshot that uses a room best beside some names, "" if none fits."""
-        text, quoted = self._quoting(space - names, room - space, room - round(names))
-        left = room - self.view.counter.text(text)
-        return self._with_names(text, quoted, min(left, NAMES_MOST * room)) if text else ""
+        lines, quoted, size = self._quoting(space - names, room - space, room - round(names))
+        return self._with_names(lines, quoted, min(room - size, NAMES_MOST * room)) if size else ""
 
-    def _quoting(self, space: float, fixed: float, aim: int) -> tuple[str, Sequence[int]]:
+    def _quoting(
+        self, space: float, fixed: float, aim: int
+    ) -> tuple[list[str], Sequence[int], int]:
         """
-        Return the snapshot that comes closest to a size, and which statements it quotes.
+        Return the lines of the snapshot that comes closest to a size, which statements it quotes,
+        and its size, 0 if none fits.
 
         Args:
             space: What there is for statements, in tokens.
@@ -237,24 +257,25 @@ class _Composer:
         """
         standing = [line for _, lines in self.state.sections for line in lines]
         choice = Choice(self.statements, self.sources, (self.beside, *standing), self.account)
-        best, best_size, quoted = "", -1.0, array("I")
+        lines, best_size, quoted = list[str](), 0, array("I")
         for _ in range(FITTINGS):
+            lines.clear()  # no two at a time: nothing else takes as much memory
             chosen = choice.within(space)
-            text = self._render(chosen)
-            size = self.view.counter.text(text)
+            lines += self._lines(chosen)
+            size = self.view.counter.text(join(self.head, lines))
             if best_size < size <= aim:
-                best, best_size, quoted = text, size, chosen
+                best_size, quoted = size, chosen
             if CLOSE * aim <= size <= aim or space <= 0:
                 break
             taken = space if size <= aim else choice.measure_space(chosen)
             space = taken * MIDDLE * (aim - fixed) / max(1.0, size - fixed)
-        return best, quoted
+        return lines if quoted is chosen else list(self._lines(quoted)), quoted, best_size
 
     def _smallest(self, room: int) -> str:
         """Leave out the state where there is no room for it, and then the end of the account."""
         self.state = SnapshotState(())
         while self.account:
-            text = self._render([])
+            text = join(self.head, self._lines([]))
             if self.view.counter.text(text) <= room:
                 return text
             self.account = self.account[: len(self.account) * 7 // 8].rpartition("\n")[0]
@@ -262,12 +283,12 @@ class _Composer:
 
     # --- writing -------------------------------------------------------------------------
 
-    def _render(self, chosen: Iterable[int], names: str = "") -> str:
+    def _lines(self, chosen: Iterable[int]) -> Iterator[str]:
+        """Yield the lines of a snapshot below its head."""
         sections: list[tuple[str, Iterable[str]]] = [*self.state.sections]
         sections.append((self.title, self.account.split("\n") if self.account else ()))
         sections.append((titles.STORY, self._story(chosen)))
-        sections.append((titles.NAMES, (names,) if names else ()))
-        return render(self.head, sections, self.phrases)
+        return section_lines(sections, self.phrases)
 
     def _story(self, chosen: Iterable[int]) -> Iterator[str]:
         """Write the rows of statements, in order, step by step."""
@@ -280,7 +301,7 @@ class _Composer:
             ]
             yield from _rows(quoted, self.sizes[step], self.phrases)
 
-    def _with_names(self, snapshot: str, quoted: Iterable[int], tokens: float) -> str:
+    def _with_names(self, lines: Sequence[str], quoted: Iterable[int], tokens: float) -> str:
         """Add names that are likely to be needed and stand nowhere above."""
         above = frozenset(quoted)
         passages = (
@@ -289,7 +310,7 @@ class _Composer:
             if number not in above
             for one in (self.statements[number],)
         )
-        known = {*items(snapshot), *items(self.beside)}
+        known = chain.from_iterable(map(items, (*lines, self.beside, self.head)))
         listed: list[str] = []
         tokens -= NAMES_TOKENS
         for name in likely_names(self.view.likely_names, self.sources, passages, known):
@@ -297,9 +318,8 @@ class _Composer:
             if tokens < 0:
                 break
             listed.append(name)
-        if not listed:
-            return snapshot
-        return render(snapshot.rstrip(), ((titles.NAMES, (" ".join(listed),)),), self.phrases)
+        names = section_lines(((titles.NAMES, listed and (" ".join(listed),)),), self.phrases)
+        return join(self.head, (*lines, *names))
 
 
 def _whole_words(text: str, start: int, end: int) -> str:

@@ -38,7 +38,7 @@ def likely_names(
         passages: Texts with further names, the best first.
         known: Names that need not be listed.
     """
-    have = set(known)
+    have = dict.fromkeys(known)  # grows by smaller steps than a set
     escaped = _find_escapes(sources)
     whole = _find_suffixes(sources)
     ranked = sorted(
@@ -50,7 +50,7 @@ def likely_names(
     for name in _names(ranked, passages):
         if name in have:
             continue
-        have.add(name)
+        have[name] = None
         listed = whole.get(name, name)
         if _tells(listed) and listed not in escaped:
             yield listed

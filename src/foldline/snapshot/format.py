@@ -123,11 +123,18 @@ def render(
         sections: Names with finished lines; those without lines are left out.
         phrases: The words of its language.
     """
+    return join(head, section_lines(sections, phrases))
+
+
+def join(head: str, lines: Iterable[str]) -> str:
+    """Put a snapshot together from its first line and all others."""
     first, feed, rest = head.partition("\n")
-    return seal(first, [*([rest] if feed else []), *_lines(sections, phrases)])
+    return seal(first, [*([rest] if feed else []), *lines])
 
 
-def _lines(sections: Iterable[tuple[str, Iterable[str]]], phrases: Phrases) -> Iterator[str]:
+def section_lines(
+    sections: Iterable[tuple[str, Iterable[str]]], phrases: Phrases = ENGLISH
+) -> Iterator[str]:
     """Yield the lines of sections with their titles."""
     for name, lines in sections:
         has_title = False

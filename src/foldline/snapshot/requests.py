@@ -13,7 +13,7 @@ from foldline.snapshot.announcements import is_chatter
 from foldline.snapshot.format import handle_at, one_line
 from foldline.snapshot.phrases import Phrases, request_row
 from foldline.snapshot.sources import SourceText
-from foldline.snapshot.statements import COLONS, prose, sentences, shorten
+from foldline.snapshot.statements import COLONS, Slice, prose, sentences, shorten
 from foldline.snapshot.worth import ASKING, Judge
 from foldline.values.frames import user_words
 from foldline.values.protect import is_snapshot
@@ -178,16 +178,20 @@ class Requests:
         text = unfenced if unfenced.strip() else text
         beside = _TABLE.sub("", text)
         text = beside if _OUTCOME.search(beside) else text
-        source = SourceText(0, 0, "agent", text, "", 0.25, 1.0)
         pieces = prose(text)
+        best = pieces[0] if len(pieces) == 1 else self._best(text, pieces)
+        statements = sentences(text[slice(*best)])
+        first = next((n for n, s in enumerate(statements) if _OUTCOME.search(s)), 0)
+        return ("… " if first else "") + " ".join(statements[first:])
+
+    def _best(self, text: str, pieces: Sequence[Slice]) -> Slice:
+        """Return the statement of an answer that is worth the most, the first of equal ones."""
+        source = SourceText(0, 0, "agent", text, "", 0.25, 1.0)
         ranked = [
             worth * (OUTCOME if _OUTCOME.search(text, *piece) else 1.0)
             for piece, worth in zip(pieces, self.judge.worths(source, pieces), strict=True)
         ]
-        best = pieces[ranked.index(max(ranked))]
-        statements = sentences(text[slice(*best)])
-        first = next((n for n, s in enumerate(statements) if _OUTCOME.search(s)), 0)
-        return ("… " if first else "") + " ".join(statements[first:])
+        return pieces[ranked.index(max(ranked))]
 
 
 def _announces(answer: str) -> bool:
