@@ -39,7 +39,14 @@ def test_usage_is_read_if_it_is_counted():
     assert read_usage(SimpleNamespace(input_tokens=None)) is None
 
 
+def _model(reader):
+    def answer(ask):
+        return ""
+
+    answer.reader = reader
+    return answer
+
+
 def test_a_model_without_a_known_window_is_assumed_to_have_the_agents():
-    unknown = SimpleNamespace(reader=ModelLimits(0, 900, "mine"))
-    assert reader_of(unknown, 6_000) == ModelLimits(6_000, 900, "mine")
-    assert reader_of(SimpleNamespace(reader=ModelLimits(50)), 6_000) == ModelLimits(50)
+    assert reader_of(_model(ModelLimits(0, 900, "mine")), 6_000) == ModelLimits(6_000, 900, "mine")
+    assert reader_of(_model(ModelLimits(50)), 6_000) == ModelLimits(50)
