@@ -50,6 +50,13 @@ def test_ambiguous_outputs_are_protected_besides_the_latest_words():
     }
 
 
+def test_among_commands_alone_the_latest_that_is_no_output_is_kept_besides_an_ambiguous_one():
+    acted = A("I look.\n```bash\nls\n```")
+    messages = log(U("/fix"), A("Done."), U("/review"), acted, U("/usr/bin/env"), acted)
+    found = protected(messages, group(messages), observed={4: False})
+    assert {index for index, reason in found.items() if reason == "latest"} == {2, 4}
+
+
 @pytest.mark.requirement("K32")
 def test_a_pin_protects_the_whole_group():
     messages = [U("t"), A(c("1")), T("1"), A("x"), U("u")]

@@ -1,8 +1,9 @@
-from operator import is_
-
 from tests.neutral import COUNTER, A, Quarters, T, U, c, log, view
 
+from foldline.frozen import replace
 from foldline.values.edits import Drop, Rewrite
+from foldline.values.groups import group
+from foldline.values.messages import Message, Thinking
 from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 from foldline.values.vocabulary import Vocabulary
@@ -41,15 +42,6 @@ def test_the_original_is_available_behind_a_stub():
     assert after.original(2).results[0].text == "long text"
 
 
-def test_pairs_and_protected_messages_are_found_once_while_only_texts_change():
-    before = view(U("t"), A(c("1")), T("1", "long text"), A("a"))
-    known = before.pairing, before.groups, before.protected
-    after = before.after([Rewrite(before.messages[2].id, 0, "[stub]", "clear")])
-    assert all(map(is_, known, (after.pairing, after.groups, after.protected)))
-    assert after.history_pairing is after.pairing
-    assert after.tokens < before.tokens
-
-
 def test_omitted_parts_are_paired_again():
     before = view(U("t"), A(c("1")), T("1", "long text"), A("a"))
     assert not before.pairing.open
@@ -83,3 +75,22 @@ def test_what_is_found_once_is_known_to_all_views_of_a_log():
     after = found.after([Drop((found.messages[0].id,), "window")])
     assert after.once(asked.append)("a") is None
     assert asked == ["a"]
+
+
+def test_new_texts_keep_what_depends_on_parts_and_nothing_that_depends_on_texts():
+    found = view(
+        U("Mend the parser."), A(c("1")), T("1"), U("And the lexer."), U("Go on."), A("Done.")
+    )
+    pairing, groups, protected = found.pairing, found.groups, found.protected
+    after = found.after([Rewrite(found.messages[4].id, 0, "/compact", "test")])
+    assert after.pairing is pairing
+    assert after.groups is groups
+    fresh = replace(after, messages=after.messages)
+    assert after.protected == fresh.protected != protected
+
+
+def test_a_text_in_place_of_reasoning_is_grouped_as_a_text():
+    found = view(U("Go."), Message("assistant", (Thinking("hm"),), id="r"), A("Done."), U("And?"))
+    joined = found.groups
+    after = found.after([Rewrite(found.messages[1].id, 0, "hm", "test")])
+    assert after.groups == group(after.messages) != joined

@@ -125,8 +125,11 @@ def _find_requests(messages: Sequence[Message], observed: Mapping[int, bool]) ->
 
     newest = turns[::-1]
     first = next(filter(is_telling, turns), turns[0])
-    latest = next(filter(is_telling, newest), turns[-1])
-    certain = next((i for i in newest if i not in observed and is_telling(i)), latest)
+    telling = next(filter(is_telling, newest), None)
+    latest = turns[-1] if telling is None else telling
+    # Where no message says more than a command, each counts.
+    counts = is_telling if telling is not None else newest.__contains__
+    certain = next((i for i in newest if i not in observed and counts(i)), latest)
     found: dict[int, Reason] = dict.fromkeys((turns[-1], latest, certain), "latest")
     if turns[-1] + 1 < len(messages) and has_command_output(messages[turns[-1] + 1]):
         found[turns[-1] + 1] = "latest"

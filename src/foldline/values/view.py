@@ -23,6 +23,9 @@ Result = TypeVar("Result")
 OF_LOG: Final = ("_words", "names", "likely_names", "_results")
 """Cached properties of the log, which no edit changes."""
 
+OF_PARTS: Final = ("pairing", "groups", "positions", "tool_names")
+"""Those that depend on the kinds of parts and their ids, which no new text changes."""
+
 
 @frozen
 class View:
@@ -164,15 +167,19 @@ class View:
         counts = tuple(sizes[id(m)] if id(m) in sizes else self.counter.message(m) for m in edited)
         unread = following(self.unread, edits)
         after = self.with_log(replace(self, messages=edited, counts=counts, unread=unread))
-        if all(isinstance(edit, Rewrite) and edit.text is not None for edit in edits):
-            # New texts, but the same parts in the same order.
-            after.__dict__.update({k: v for k, v in self.__dict__.items() if k != "tokens"})
+        only_texts = all(isinstance(edit, Rewrite) for edit in edits)
+        if only_texts and all(map(_pair_alike, edited, self.messages)):
+            after._take(self, OF_PARTS)
         return after
 
     def with_log(self, other: View) -> View:
         """Return another view of the same log with what is already known of that."""
-        other.__dict__.update({k: self.__dict__[k] for k in OF_LOG if k in self.__dict__})
+        other._take(self, OF_LOG)
         return other
+
+    def _take(self, other: View, names: Iterable[str]) -> None:
+        """Take what another view already knows."""
+        self.__dict__.update({k: other.__dict__[k] for k in names if k in other.__dict__})
 
     def foldable(self) -> list[Group]:
         """Return the closed groups without a protected member, oldest first."""
