@@ -32,7 +32,16 @@ from foldline.snapshot.invocations import Invocation
         ("mcp__disk__list_directory", {}, "searched"),
         ("grep_search", {}, "searched"),
         ("search_replace", {}, "edited"),
-        ("move_file", {}, "edited"),
+        ("move_file", {}, "moved"),
+        ("move_lines", {}, "edited"),
+        ("overwrite_file", {}, "written"),
+        ("createtextfile", {}, "written"),
+        ("write file", {}, "written"),
+        ("notebookedit", {}, "edited"),
+        ("listdir", {}, "searched"),
+        ("deletefile", {}, "deleted"),
+        ("mcp__disk__delete_file", {}, "deleted"),
+        ("functions.remove_directory", {}, "deleted"),
         ("remove_file", {}, "deleted"),
         ("delete", {}, "deleted"),
         ("delete_lines", {}, "edited"),
@@ -61,6 +70,7 @@ def test_words_of_tools_can_be_named():
         ({"path": "./src//a.py"}, "src/a.py"),
         ({"Path": "a.py"}, "a.py"),
         ({"path": "", "file": "a.py"}, "a.py"),
+        ({"filePath": "a.py", "path": "", "files": []}, "a.py"),
         ({"paths": ["a.py", "b.py"]}, "a.py"),
         ({"path": "https://example.org/a.py"}, ""),
         ({"path": "a\nb"}, ""),
@@ -98,6 +108,40 @@ def test_a_path_with_signs_that_json_escapes_is_found_in_a_patch():
 def test_a_quoted_path_in_a_patch_that_is_no_json_is_no_file():
     patch = '*** Begin Patch\n*** Add File: a.json\n+{"path": "b.py"}\n*** End Patch'
     assert Invocation(c("1", "apply_patch", patch)).files == (("a.json", "created"),)
+
+
+PATCH = "*** Begin Patch\n*** Update File: a.py\n+x\n*** End Patch"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"tool_uses": [{"parameters": {"input": PATCH}}]},
+        {"arguments": {"patch": PATCH}},
+        {"command": ["bash", "-lc", f"apply_patch <<E\n{PATCH}\nE"]},
+    ],
+)
+def test_a_patch_is_found_wherever_it_stands_in_the_arguments(arguments):
+    assert Invocation(c("1", "run", json.dumps(arguments))).files == (("a.py", "edited"),)
+
+
+@pytest.mark.parametrize("tool", ["grep", "think", "read"])
+def test_a_header_of_a_patch_that_is_mentioned_changes_no_file(tool):
+    call = c("1", tool, json.dumps({"pattern": "*** Delete File: app.py"}))
+    assert Invocation(call).files == ()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"source": "a.py", "destination": "b.py"},
+        {"source_path": "a.py", "destination_path": "b.py"},
+        {"path": "a.py", "destination": "b.py"},
+    ],
+)
+def test_a_moved_file_is_gone_and_another_is_written(arguments):
+    call = c("1", "move_file", json.dumps(arguments))
+    assert Invocation(call).files == (("a.py", "deleted"), ("b.py", "written"))
 
 
 @given(st.text(), st.text(), st.one_of(st.none(), st.lists(st.text()), st.text()))

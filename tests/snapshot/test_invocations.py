@@ -52,3 +52,8 @@ def test_arguments_that_are_not_json_are_compared_as_text():
     assert signature(c("1", "run", "[" * 100_000)) == ("run", "[" * 100_000)
     one, other = c("1", "run", '{"a": 1, "b": 2}'), c("2", "run", '{"b":2,"a":1}')
     assert signature(one) == signature(other)
+
+
+def test_a_command_that_only_shows_something_reads_whatever_else_its_call_names():
+    messages = [A(c("1", "Bash", '{"command": "cat x.py", "path": "/w"}')), T("1")]
+    assert Invocations(messages)[Site(0, 0)].only_reads

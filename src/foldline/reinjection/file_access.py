@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 from foldline.core.retention_settings import EDITS, PATH_KEYS, READS, WRITES, FileSettings
 from foldline.frozen import field, frozen
 from foldline.snapshot.commands import shown_files
-from foldline.snapshot.file_changes import is_refusal
+from foldline.snapshot.file_changes import is_not_removed, is_refusal
 from foldline.snapshot.file_operations import (
     CONTENT,
     EDITED,
@@ -92,6 +92,8 @@ def find_accesses(
     operations = [] if result.is_error else list(find_operations(read(call), settings))
     if not operations or is_refusal(result.text):
         return []
+    if is_not_removed(result.text):
+        operations = [one for one in operations if one[1] != "deleted"]
     return [
         FileAccess(
             relative_to_root(path, settings.root),

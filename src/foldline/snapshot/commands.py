@@ -246,7 +246,9 @@ _IN_PLACE = lazy_pattern(r"-(?![IM])[a-zA-Z0-9]*i|--in-place")
 _SCRIPTED = lazy_pattern(r"-[a-zA-Z0-9]*[eEf]|--expression|--file")
 """Options of programs that edit, before a script of theirs."""
 
-_NOT_A_PATH = lazy_pattern(r"/dev/|-|.*[*?$`{}()<>|\n\t]|.*/\Z", re.DOTALL)
+_NOT_A_PATH = lazy_pattern(
+    "/dev/|-|.*(?:[*?$`{}()<>|\x00-\x1f\x7f\ud800-\udfff]|://)|.*/\\Z", re.DOTALL
+)
 _BEFORE: Final = frozenset(("git", "sudo", "then", "do", "else", "time", "!", "{"))
 """What may stand before a program that changes files, or is named as git's own."""
 

@@ -66,6 +66,9 @@ _NOT_APPLIED = lazy_pattern(
 _NOT_REMOVED = lazy_pattern(r"(?m)^(?:\S{1,40}/)?rm: ")
 """How `rm` says that it did not delete something."""
 
+LONGEST_ROW: Final = 300
+"""Maximum characters of the path of a changed file; a longer one tells nobody anything."""
+
 REFUSED_LINES, REFUSED, REPORTED = 5, 400, 2_000
 """Lines and characters of a refusal, and of the beginning of a report in which one is named."""
 
@@ -100,7 +103,8 @@ def changes(calls: Invocations, positions: Iterable[int]) -> Iterator[FileFact]:
             if isinstance(part, ToolCall):
                 site = Site(position, place)
                 for path, done in _find_changes(calls[site], calls.result(site)):
-                    yield FileFact(path, done, position, 1)
+                    if len(path) <= LONGEST_ROW:
+                        yield FileFact(path, done, position, 1)
 
 
 def _find_changes(call: Invocation, result: ToolResult | None) -> Iterator[tuple[str, str]]:
@@ -110,8 +114,13 @@ def _find_changes(call: Invocation, result: ToolResult | None) -> Iterator[tuple
     if not (named or by_shell) or changes_nothing(call, result):
         return
     yield from named
-    kept = result is not None and _NOT_REMOVED.search(result.text) is not None
+    kept = result is not None and is_not_removed(result.text)
     yield from (one for one in by_shell if not (kept and one[1] == "deleted"))
+
+
+def is_not_removed(text: str) -> bool:
+    """Return True if a command says that it did not delete something."""
+    return _NOT_REMOVED.search(text) is not None
 
 
 def _find_open_file(call: ToolCall, result: ToolResult | None) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from typing import Any, Final
@@ -27,11 +27,10 @@ SEARCHES: Final = frozenset(("ls", "list", "glob", "grep", "search", "find"))
 """Words in the names of tools that search files or list them."""
 
 _DELETES: Final = frozenset(("delete", "remove"))
-_MOVES: Final = _DELETES | {"move"}
-_WHOLE: Final = _DELETES | {"file", "files", "path"}
-"""The words in the name of a tool that deletes files; another one may delete lines of a file."""
+_FILE_WORDS: Final = frozenset(("file", "files", "path", "dir", "directory", "folder"))
+"""The other words in the name of a tool that deletes or moves files, not lines of a file."""
 
-LONGEST_NAME, LONGEST_PATH = 100, 300
+LONGEST_NAME, LONGEST_PATH = 100, 1_000
 """Maximum characters of the name of a tool, and of a path; longer ones are ignored."""
 
 REPLACED: Final = {
@@ -60,12 +59,22 @@ LONGEST_PATCH: Final = 200_000
 """Maximum characters of the arguments in which a patch is looked for."""
 
 _WORDS = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_JOINED = lazy_pattern(r"apply|files?|fs|multi")
+_JOINED = lazy_pattern(
+    r"apply|code|dir|files?|fs|multi|notebook|over|re(?=write)|str|text|to(?=f)"
+)
 """What some names join to a word without a sign between them, as in "multiedit"."""
+
+_PREFIX = lazy_pattern(r".*(?:__|[./:])(?=.)")
+"""What stands before the own name of a tool, such as its server."""
+
+_SOURCES: Final = ("source", "source_path", "src", "old_path", "from", "path")
+_DESTINATIONS: Final = ("destination", "destination_path", "dest", "dst", "new_path", "to")
+"""Arguments of what moves a file."""
 
 _PATCHED = lazy_pattern(
     r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,1000})$", re.MULTILINE
 )
+_PATCHING: Final = ("*** Begin Patch", "apply_patch")
 _UNPRINTABLE = lazy_pattern("[\x00-\x1f\ud800-\udfff]")
 
 _USUAL: Final = FileSettings()
@@ -80,10 +89,11 @@ def tool_operation(tool: str, arguments: Any, settings: FileSettings = _USUAL) -
     if is_plan_tool(tool):
         return ""
     command = arguments.get("command") if isinstance(arguments, dict) else None
-    for name in (command, tool):
-        name = name.strip() if isinstance(name, str) else ""
-        is_name = len(name) <= LONGEST_NAME and " " not in name
-        if is_name and (done := _operation(name, settings.edits, settings.writes, settings.reads)):
+    # A shell command is no name.
+    names = (command, tool) if isinstance(command, str) and " " not in command.strip() else (tool,)
+    for name in names:
+        known = (settings.edits, settings.writes, settings.reads)
+        if len(name) <= LONGEST_NAME and (done := _operation(name.strip(), *known)):
             return done
     return ""
 
@@ -93,13 +103,17 @@ def _operation(
     name: str, edits: tuple[str, ...], writes: tuple[str, ...], reads: tuple[str, ...]
 ) -> str:
     """Return what a tool or a command of this name does to files."""
-    parts = _WORDS.findall(name) + _WORDS.findall(_JOINED.sub("_", name.lower()))
-    words = set(map(str.casefold, parts))
-    if words & _DELETES and words <= _WHOLE:
+    own = _PREFIX.sub("", name)
+    plain = {word.casefold() for word in _WORDS.findall(own)}
+    parted = set(_WORDS.findall(_JOINED.sub("_", own.lower())))
+    done_to_files = {frozenset(words - _FILE_WORDS) for words in (plain, parted)}
+    if any(words and words <= _DELETES for words in done_to_files):
         return "deleted"
-    words.add(name.casefold())
+    if {"move"} in done_to_files:
+        return "moved"
+    words = {name.casefold(), *map(str.casefold, _WORDS.findall(name)), *plain, *parted}
     for done, known in (
-        ("edited", (*edits, *_MOVES)),
+        ("edited", (*edits, *_DELETES, "move")),
         ("written", writes),
         ("read", reads),
         ("searched", SEARCHES),
@@ -121,10 +135,22 @@ def file_operations(
         done: What `tool_operation` says of it.
         keys: Arguments that name files, the most specific first.
     """
+    if done == "moved":
+        for names, moved in ((_SOURCES, "deleted"), (_DESTINATIONS, "written")):
+            yield from ((path, moved) for path in argument_paths(value, names)[:1])
+        return
     paths = list(islice(_named_paths(call, value, done, keys), FILES))
-    if not paths and "*** " in call.arguments:
+    if not paths and _may_patch(call, done):
         yield from _patched_files(call, value)
     yield from ((path, done) for path in paths)
+
+
+def _may_patch(call: ToolCall, done: str) -> bool:
+    """Return True if a call may apply a patch, not only mention a header of one."""
+    if done in LOOKS or "*** " not in call.arguments:
+        return False
+    is_patch = done == "edited" or call.arguments.startswith("*** ")
+    return is_patch or any(mark in call.arguments for mark in _PATCHING)
 
 
 def _named_paths(call: ToolCall, value: Any, done: str, keys: Sequence[str]) -> Iterator[str]:
@@ -141,9 +167,11 @@ def argument_paths(arguments: Any, keys: Sequence[str] = PATH_KEYS) -> list[str]
     if not isinstance(arguments, dict):
         return []
     order = _key_order(keys)
-    given = arguments
-    if order.keys().isdisjoint(arguments):
-        given = {name.casefold(): item for name, item in arguments.items()}
+    folded = {name.casefold(): item for name, item in arguments.items()}
+    return _first_paths(arguments, order) or _first_paths(folded, order)
+
+
+def _first_paths(given: Mapping[str, Any], order: Mapping[str, int]) -> list[str]:
     for key in sorted(order.keys() & given.keys(), key=order.__getitem__):
         items = given[key][:FILES] if isinstance(given[key], list) else (given[key],)
         if paths := [path for item in items if (path := normalize_path(item))]:
@@ -190,7 +218,8 @@ def edits_of(arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _patched_files(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
     """Yield the files in a patch among the arguments of a call, with what is done to each."""
     # A patch in a script is quoted once more: its line feeds and the end of its last line.
-    text = "\n".join(_strings(call, value))[:LONGEST_PATCH].replace("\\n", "\n")
+    text = "\n".join(_strings(call, value))
+    text = (text if "*** " in text else call.arguments)[:LONGEST_PATCH].replace("\\n", "\n")
     earlier = ""
     for verb, name in islice(_PATCHED.findall(text), FILES):
         path = normalize_path(name.strip().strip(" \\"))

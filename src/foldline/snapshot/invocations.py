@@ -59,7 +59,8 @@ class Invocation:
     @property
     def only_reads(self) -> bool:
         """Whether it only shows a file or what a command prints of it."""
-        return self.files[0][1] in LOOKS if self.files else self.only_shows
+        is_known = self.operation and self.files
+        return self.files[0][1] in LOOKS if is_known else self.only_shows
 
 
 def signature(call: ToolCall) -> tuple[str, str]:
