@@ -187,6 +187,14 @@ def test_a_file_that_was_deleted_is_not_in_view_and_not_in_use():
     assert newest(accesses(messages, SETTINGS)) == ()
 
 
+@pytest.mark.parametrize("tool", ["read", "bash"])
+def test_a_long_path_is_still_that_of_a_file(tool):
+    path = "/".join(["folder"] * 50)
+    assert paths((tool, {"path": path} if tool == "read" else {"command": f"cat {path}"})) == [
+        path
+    ]
+
+
 def test_a_file_that_could_not_be_deleted_is_still_in_use():
     refused = "rm: cannot remove 'a.py': Permission denied\n" + "compiled\n" * 60
     deletion = ("bash", {"command": "rm a.py; make"}, refused)

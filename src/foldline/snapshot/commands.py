@@ -232,8 +232,8 @@ def shown_files(command: str, folder: str = "") -> Iterator[str]:
 LONGEST: Final = 20_000
 """Characters of a command, without what it feeds to programs, in which files are looked for."""
 
-MOST_FILES, LONGEST_PATH = 50, 300
-"""Files of one command, and characters of a path, that are believed."""
+MOST_FILES, LONGEST_PATH = 50, 1_000
+"""Maximum number of files of one call, and characters of a path; more are ignored."""
 
 _MAY_CHANGE = lazy_pattern(r">(?![&=(]|>?\s?/dev/)|\b(?:sed|perl|tee|rm|mv|cp|touch)\b")
 _MAY_ACT = lazy_pattern(r">|\b(?:cd|sed|perl|tee|rm|mv|cp|touch)\b")

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from foldline.core.retention_settings import PATH_KEYS, FileSettings
 from foldline.lazy import lazy_pattern
+from foldline.snapshot.commands import LONGEST_PATH, MOST_FILES
 from foldline.snapshot.plans import is_plan_tool
 from foldline.values.messages import ToolCall
 
@@ -30,8 +31,8 @@ _DELETES: Final = frozenset(("delete", "remove"))
 _FILE_WORDS: Final = frozenset(("file", "files", "path", "dir", "directory", "folder"))
 """The other words in the name of a tool that deletes or moves files, not lines of a file."""
 
-LONGEST_NAME, LONGEST_PATH = 100, 1_000
-"""Maximum characters of the name of a tool, and of a path; longer ones are ignored."""
+LONGEST_NAME: Final = 100
+"""Maximum characters of the name of a tool; longer ones are ignored."""
 
 REPLACED: Final = {
     "old_string": "new_string",
@@ -51,9 +52,6 @@ CONTENT: Final = ("content", "contents", "file_text")
 EDIT_LISTS: Final = ("edits", "changes", "files", "operations")
 EDIT_TEXTS: Final = (*CONTENT, "text", *EDITED)
 """Arguments that hold several edits, and those of one edit for its text."""
-
-FILES: Final = 50
-"""Maximum number of files of one call, and of entries in its lists; more are ignored."""
 
 LONGEST_PATCH: Final = 200_000
 """Maximum characters of the arguments in which a patch is looked for."""
@@ -139,7 +137,7 @@ def file_operations(
         for names, moved in ((_SOURCES, "deleted"), (_DESTINATIONS, "written")):
             yield from ((path, moved) for path in argument_paths(value, names)[:1])
         return
-    paths = list(islice(_named_paths(call, value, done, keys), FILES))
+    paths = list(islice(_named_paths(call, value, done, keys), MOST_FILES))
     if not paths and _may_patch(call, done):
         yield from _patched_files(call, value)
     yield from ((path, done) for path in paths)
@@ -167,13 +165,13 @@ def argument_paths(arguments: Any, keys: Sequence[str] = PATH_KEYS) -> list[str]
     if not isinstance(arguments, dict):
         return []
     order = _key_order(keys)
-    folded = {name.casefold(): item for name, item in arguments.items()}
-    return _first_paths(arguments, order) or _first_paths(folded, order)
+    found = _first_paths(arguments, order)
+    return found or _first_paths({k.casefold(): item for k, item in arguments.items()}, order)
 
 
 def _first_paths(given: Mapping[str, Any], order: Mapping[str, int]) -> list[str]:
     for key in sorted(order.keys() & given.keys(), key=order.__getitem__):
-        items = given[key][:FILES] if isinstance(given[key], list) else (given[key],)
+        items = given[key][:MOST_FILES] if isinstance(given[key], list) else (given[key],)
         if paths := [path for item in items if (path := normalize_path(item))]:
             return paths
     return []
@@ -210,7 +208,7 @@ def edits_of(arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the edits in lists among the arguments of a call."""
     lists = (arguments.get(name) for name in EDIT_LISTS)
     edits = chain.from_iterable(value for value in lists if isinstance(value, list))
-    for edit in islice(edits, FILES):
+    for edit in islice(edits, MOST_FILES):
         if isinstance(edit, dict) and not edit.keys().isdisjoint(EDIT_TEXTS):
             yield edit
 
@@ -221,7 +219,7 @@ def _patched_files(call: ToolCall, value: Any) -> Iterator[tuple[str, str]]:
     text = "\n".join(_strings(call, value))
     text = (text if "*** " in text else call.arguments)[:LONGEST_PATCH].replace("\\n", "\n")
     earlier = ""
-    for verb, name in islice(_PATCHED.findall(text), FILES):
+    for verb, name in islice(_PATCHED.findall(text), MOST_FILES):
         path = normalize_path(name.strip().strip(" \\"))
         if verb == "Move to" and earlier:
             yield earlier, "deleted"

@@ -128,8 +128,9 @@ def _find_requests(messages: Sequence[Message], observed: Mapping[int, bool]) ->
     telling = next(filter(is_telling, newest), None)
     latest = turns[-1] if telling is None else telling
     # Where no message says more than a command, each counts.
-    counts = is_telling if telling is not None else newest.__contains__
-    certain = next((i for i in newest if i not in observed and counts(i)), latest)
+    certain = next(
+        (i for i in newest if i not in observed and (telling is None or is_telling(i))), latest
+    )
     found: dict[int, Reason] = dict.fromkeys((turns[-1], latest, certain), "latest")
     if turns[-1] + 1 < len(messages) and has_command_output(messages[turns[-1] + 1]):
         found[turns[-1] + 1] = "latest"
