@@ -25,7 +25,7 @@ NO_WORD: Final = -1
 
 _WORD = lazy_pattern(r"[^\W_]{4,}|\d+")
 _FIGURE = lazy_pattern("[0-9]+")
-_LETTER_ELSEWHERE = lazy_pattern(r"(?![\x00-\x7f])[^\W_]")
+_LETTER_ELSEWHERE = lazy_pattern(r"[^\W_\x00-\x7f]")
 _BLANKED: Final = bytes(code if chr(code).isalnum() else ord(" ") for code in range(128)) + bytes(
     128
 )
