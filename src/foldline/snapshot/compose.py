@@ -170,6 +170,7 @@ class _Composer:
         for source in self.sources:
             self.sizes[source.step] += source.tokens
         self.statements = Ranking()
+        self.written: dict[int, tuple[Sequence[int], Sequence[str]]] = {}
         self._rank(Densities(judge, account))
         folded_positions = frozenset(positions)
         self.beside = "\n".join(
@@ -291,15 +292,19 @@ class _Composer:
         return section_lines(sections, self.phrases)
 
     def _story(self, chosen: Iterable[int]) -> Iterator[str]:
-        """Write the rows of statements, in order, step by step."""
+        """Write the rows of statements, in order, step by step; most are the same each time."""
         # Statements are numbered in the order of their sources.
         source_of, place_of = self.statements.sources.__getitem__, self.statements.place_of
-        for step, numbers in groupby(sorted(chosen), lambda n: self.sources[source_of(n)].step):
-            quoted = [
-                (self.sources[source], list(map(place_of, some)))
-                for source, some in groupby(numbers, source_of)
-            ]
-            yield from _rows(quoted, self.sizes[step], self.phrases)
+        for step, some in groupby(sorted(chosen), lambda n: self.sources[source_of(n)].step):
+            numbers = array("I", some)
+            if step not in self.written or self.written[step][0] != numbers:
+                quoted = [
+                    (self.sources[source], list(map(place_of, numbers_of_source)))
+                    for source, numbers_of_source in groupby(numbers, source_of)
+                ]
+                rows = tuple(_rows(quoted, self.sizes[step], self.phrases))
+                self.written[step] = numbers, rows
+            yield from self.written[step][1]
 
     def _with_names(self, lines: Sequence[str], quoted: Iterable[int], tokens: float) -> str:
         """Add names that are likely to be needed and stand nowhere above."""
