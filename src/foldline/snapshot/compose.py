@@ -15,7 +15,7 @@ from typing import Final
 
 from foldline.core.strategy import CompactionContext
 from foldline.frozen import replace
-from foldline.relevance.names import items
+from foldline.relevance.names import blank_separators, mentions
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.announcements import without_chatter
 from foldline.snapshot.choice import Choice, Ranking
@@ -315,7 +315,8 @@ class _Composer:
             if number not in above
             for one in (self.statements[number],)
         )
-        known = chain.from_iterable(map(items, (*lines, self.beside, self.head)))
+        plain = map(blank_separators, (*lines, self.beside, self.head))
+        known = chain.from_iterable(map(mentions, plain))
         listed: list[str] = []
         tokens -= NAMES_TOKENS
         for name in likely_names(self.view.likely_names, self.sources, passages, known):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from foldline.lazy import lazy_pattern
-from foldline.relevance.names import blank_separators, items
+from foldline.relevance.names import blank_separators, mentions
 from foldline.snapshot.sources import SourceText
 from foldline.snapshot.worth import QUOTED
 
@@ -60,7 +60,7 @@ def _names(ranked: Iterable[tuple[float, str]], passages: Iterable[str]) -> Iter
     for _, name in ranked:
         yield name
     for passage in passages:
-        yield from items(passage)
+        yield from mentions(blank_separators(passage))
 
 
 def _find_suffixes(sources: Iterable[SourceText]) -> dict[str, str]:
