@@ -61,7 +61,8 @@ _EAST_ENDS: Final = "。！？"
 
 _TITLE = lazy_pattern(r"#{1,6} |\*\*[^*\n]{1,150}\*\*:?$")
 _CLAUSE_END = lazy_pattern(r"[,;}\]] ?|\\n|\s")
-_NUMBERED = lazy_pattern(r"[ \t]{0,8}\d{1,6}(?:→|\t|\s\|\s|[-:](?!\d))")
+_LINE_NUMBER: Final = r"[ \t]{0,8}\d{1,6}(?:→|\t|[^\S\n]\|[^\S\n]|[-:](?!\d))"
+_NUMBERED, _NUMBERS = lazy_pattern(_LINE_NUMBER), lazy_pattern(f"\n{_LINE_NUMBER}")
 
 
 def prose(text: str) -> list[Slice]:
@@ -270,5 +271,5 @@ def _is_program(text: str) -> bool:
     sample = f"\n{text[:SAMPLE]}\n{text[middle : middle + SAMPLE]}"
     if len(_DEFINES.findall(sample)) < FEWEST_DEFINITIONS:
         return False
-    lines = (strip_line_number(line).strip() for line in sample.split("\n"))
-    return is_code([line for line in lines if line])
+    lines = map(str.strip, _NUMBERS.sub("\n", sample).split("\n"))
+    return is_code(list(filter(None, lines)))
