@@ -174,9 +174,6 @@ _ALARMS = ("rror", "RROR", "fail", "Fail", "FAIL", "xception", "annot", "ot foun
 _ALARMS_ELSEWHERE = lazy_pattern("[✗❌错失异](?:(?<=[✗❌])|(?<=错)误|(?<=失)败|(?<=异)常)")
 
 
-_MARK: Final = "\0"
-"""Stands between statements; no word has it."""
-
 _NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
@@ -207,68 +204,59 @@ class Judge:
         texts = [source.text[start:end] for start, end in slices]
         quoted = source.speaker in QUOTED
         explaining = explaining_lines(source.text, slices) if quoted else None
-        words = _split_words(source.text, slices)
-        if quoted:
-            may_be_encoded = max(map(len, words)) > LONGEST_WORD
-            forms = _score_lines(source, texts, explaining, may_be_encoded=may_be_encoded)
-        else:
-            forms = _score_statements(source, texts)
+        forms = (
+            _score_lines(source, texts, explaining) if quoted else _score_statements(source, texts)
+        )
         # What a program says when something fails is no failure.
         alarms = [0.0] * len(texts) if explaining else _score_alarms(source, texts, quoted)
-        named = self._word_worths(words, _reasons(source.text, texts), explaining or repeat(True))
+        plain, known = blank_separators(source.text), self._telling.get
+        telling = (
+            set(filter(None, map(known, plain[start:end].split()))) for start, end in slices
+        )
+        elsewhere = _reasons(source.text, texts)
+        named = map(self._worth_of, telling, elsewhere, explaining or repeat(True))
         is_focused = bool(self.focus)
         for text, worth, alarm, (bonus, share) in zip(texts, named, alarms, forms, strict=True):
             worth = (worth + bonus + alarm) * weight * share
             yield worth * (1 + FOCUSED * self.focus.match(text)) if is_focused else worth
 
-    def _word_worths(
-        self, words: Iterable[str], elsewhere: Iterable[int], reasoned: Iterable[bool]
-    ) -> Iterator[float]:
+    def _worth_of(self, words: set[str], elsewhere: int, has_reasons: bool) -> float:
         """
-        Yield what the words of every statement are worth: names, reasons and decisions.
+        Return what the names, reasons and decisions in a statement are worth.
 
         Args:
-            words: Those of all statements, with a mark behind each statement.
-            elsewhere: How many reasons each gives in other languages.
-            reasoned: Whether there are reasons in it.
+            words: Those that tell something.
+            elsewhere: How many reasons it gives in other languages.
+            has_reasons: Whether there are reasons in it.
         """
-        # Most lines of outputs have none.
-        telling = list(filter(None, map(self._telling.get, words)))
-        start = 0
-        for reasons, has_reasons in zip(elsewhere, reasoned, strict=False):
-            end = telling.index(_MARK, start)
-            is_telling = start < end or reasons
-            yield self._worth_of(telling[start:end], reasons, has_reasons) if is_telling else 0.0
-            start = end + 1
-
-    def _worth_of(self, telling: Iterable[str], reasons: int, has_reasons: bool) -> float:
-        words = set(telling)
+        if not words and not elsewhere:
+            return 0.0  # as with most lines of outputs
         # Exact, so that it does not depend on the order of a set.
         worth = log1p(fsum(map(self.names.get, words, repeat(0.0))))
         if not has_reasons:
             return worth
-        worth += REASON * log1p(len(REASONS & words) + reasons)
+        worth += REASON * log1p(len(REASONS & words) + elsewhere)
         return worth if STRONG.isdisjoint(words) else worth + STRONG_REASON
 
     @cached_property
     def _telling(self) -> dict[str, str]:
-        """Names, reasons and the mark, also by the form of a word at the end of a sentence."""
+        """Names and reasons, also by the form of a word at the end of a sentence."""
         known = (*self.names, *REASONS, *STRONG)
-        return {**{w: w for w in (*known, _MARK)}, **{f"{word}.": word for word in known}}
-
-
-def _split_words(text: str, slices: Iterable[Slice]) -> list[str]:
-    """Return the words of the statements of a text, with a mark behind each statement."""
-    plain = blank_separators(text)
-    return "".join([f"{plain[start:end]} {_MARK} " for start, end in slices]).split()
+        return {**{word: word for word in known}, **{f"{word}.": word for word in known}}
 
 
 def _failures(text: str, statements: Sequence[str]) -> list[bool]:
     """Return whether each statement of a text tells of a failure."""
-    alarms = [word for word in _ALARMS if word in text]
-    if not alarms and text.isascii():
-        return [False] * len(statements)
-    return [_tells_of_failure(statement, alarms) for statement in statements]
+    found = [False] * len(statements)
+    for word in _ALARMS:
+        if word in text:
+            found = [tells or word in one for tells, one in zip(found, statements, strict=True)]
+    if text.isascii():
+        return found
+    return [
+        tells or (not one.isascii() and _ALARMS_ELSEWHERE.search(one) is not None)
+        for tells, one in zip(found, statements, strict=True)
+    ]
 
 
 def _score_alarms(source: SourceText, texts: Sequence[str], quoted: bool) -> list[float]:
@@ -280,14 +268,6 @@ def _score_alarms(source: SourceText, texts: Sequence[str], quoted: bool) -> lis
         (RARE_FAILURE if is_failure(text) else RARE_ALARM) if tells else 0.0
         for tells, text in zip(found, texts, strict=True)
     ]
-
-
-def _tells_of_failure(text: str, alarms: Iterable[str]) -> bool:
-    """Return True if a text has one of some words, or one of those in other scripts."""
-    for alarm in alarms:
-        if alarm in text:
-            return True
-    return not text.isascii() and _ALARMS_ELSEWHERE.search(text) is not None
 
 
 def _reasons(text: str, statements: Sequence[str]) -> Iterable[int]:
@@ -308,8 +288,6 @@ def _score_lines(
     source: SourceText,
     texts: Iterable[str],
     explaining: Sequence[bool] | None,
-    *,
-    may_be_encoded: bool,
 ) -> Iterator[tuple[float, float]]:
     """Yield what speaks for lines of a file or an output besides their words, and what is left."""
     brevity = SHORT * min(1.0, BRIEF / len(source.text))
@@ -319,7 +297,7 @@ def _score_lines(
             bonus += SENTENCE
         if _NUMBER.search(text):
             bonus += NUMBER
-        share = ENCODED if may_be_encoded and _is_encoded(text) else 1.0
+        share = ENCODED if _is_encoded(text) else 1.0
         yield bonus, share if _has_letters(text) else 0.0
 
 
@@ -365,10 +343,11 @@ def _count(text: str, pattern: re.Pattern[str], elsewhere: re.Pattern[str]) -> i
 
 
 def _is_encoded(text: str) -> bool:
-    # What is left of a word is no longer than it was, and a long one reaches over such a place.
-    for place in range(0, len(text), LONGEST_WORD):
-        end = text.find(" ", place)
-        if (end if end >= 0 else len(text)) - text.rfind(" ", 0, place) - 1 > LONGEST_WORD:
+    # From blank to blank: what is left of a word is no longer than it was.
+    place = 0
+    while len(text) - place > LONGEST_WORD:
+        place = text.rfind(" ", place, place + LONGEST_WORD + 1) + 1
+        if not place:
             words = blank_separators(text).split()
             return "://" not in text and max(map(len, words), default=0) > LONGEST_WORD
     return False
