@@ -66,6 +66,9 @@ _RUN_BY = lazy_pattern(
     r"(?:(?:time|nice|timeout (?:-k \S{1,9} |-\S{1,20} )?\d{1,6}[smhd]?"
     r"|python3? -m(?= pytest\b)) +)+"
 )
+_RUNNERS: Final = ("time", "nice", "pytest")
+"""One of these stands in everything that `_RUN_BY` finds."""
+
 _PYTEST = lazy_pattern(r"(?:^|&& |; )(?:python3? -m )?pytest\b[^|;&\n]*")
 _VERBOSITY = lazy_pattern(r" -(?:[qvsx]{1,4}|-tb=\w{1,9}|-no-header)(?=\s|\Z)")
 """How much pytest prints, which is no part of what it runs."""
@@ -138,7 +141,8 @@ def run_key(command: str) -> str:
     # Each run of cuts is looked at once; only the one at the end counts.
     cuts = [cut for cut in _CUT_BY.finditer(masked) if cut.end() == len(masked)]
     end = cuts[0].start() if cuts else len(command)
-    left_out = [*_RUN_BY.finditer(masked, 0, end)]
+    is_run_by = any(map(masked.__contains__, _RUNNERS))
+    left_out = [*_RUN_BY.finditer(masked, 0, end)] if is_run_by else []
     if "git commit" in masked:
         left_out += _MESSAGE.finditer(masked, 0, end)
     if "pytest" in masked:
