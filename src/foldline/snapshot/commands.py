@@ -239,16 +239,18 @@ LONGEST: Final = 20_000
 MOST_FILES, LONGEST_PATH = 50, 1_000
 """Maximum number of files of one call, and characters of a path; more are ignored."""
 
-_MAY_CHANGE = lazy_pattern(r">(?![&=(]|>?\s?/dev/)|\b(?:sed|perl|tee|rm|mv|cp|touch)\b")
+_MAY_CHANGE = lazy_pattern(r">(?![&=(]|>?\s?/dev/)|\b(?:tee|rm|mv|cp|touch)\b")
+_EDITORS = lazy_pattern(r"\b(?:sed|perl)\b")
 _MAY_ACT = lazy_pattern(r">|\b(?:cd|sed|perl|tee|rm|mv|cp|touch)\b")
-"""What a command has that may change a file, and a simple one in it that does or moves."""
+"""What a command has that may change a file, or edit one, and a simple one that does or moves."""
 
 _SIMPLE_COMMAND = lazy_pattern(r"(?:[^;|&\n]|&(?=>)|(?<=>)&)+")
 _WORD = lazy_pattern(r"\S+")
 _REDIRECTED = lazy_pattern(r"(?<![\d<>=-])(?:&?>>?|1>>?)[ \t]*([^\s;|&<>()]+)")
 _IN_PLACE = lazy_pattern(r"-(?![IM])[a-zA-Z0-9]*i|--in-place")
+_EDITS = lazy_pattern(r"\s(?:-(?![IM])[a-zA-Z0-9]*i|--in-place)")
 _SCRIPTED = lazy_pattern(r"-[a-zA-Z0-9]*[eEf]|--expression|--file")
-"""Options of programs that edit, before a script of theirs."""
+"""Options of programs that edit, also among others, and those before a script of theirs."""
 
 _NOT_A_PATH = lazy_pattern(
     "/dev/|-|.*(?:[*?$`{}()<>|\x00-\x1f\x7f\ud800-\udfff]|://)|.*/\\Z", re.DOTALL
@@ -276,7 +278,8 @@ def changed_files(command: str, folder: str = "") -> Iterator[tuple[str, str]]:
         Paths, relative ones below the folder that the command changes to; what is done to each is
         "written", "edited" or "deleted".
     """
-    if not _MAY_CHANGE.search(command):
+    may_edit = _EDITORS.search(command) and _EDITS.search(command)
+    if not (may_edit or _MAY_CHANGE.search(command)):
         return
     command = _without_heredocs(command)[:LONGEST]
     masked = mask_quoted(command)
