@@ -159,7 +159,7 @@ class Frozen:
     __dataclass_fields__ = _OfDataclass("__dataclass_fields__")
     __dataclass_params__ = _OfDataclass("__dataclass_params__")
     __signature__ = _Signature()
-    _assign = ()
+    _assign = _defaults = _without_default = ()
     _checked = False
     _compared = _hashed = attrgetter("__class__")
 
@@ -254,6 +254,10 @@ def frozen(kind: Kind) -> Kind:
     made: Any = type(kind)(kind.__name__, bases, space)
     made._checked = made.__post_init__ is not Frozen.__post_init__
     made._assign = tuple([getattr(made, name).__set__ for name in every])
+    made._defaults = tuple([one.default for one in every.values()])
+    made._without_default = tuple(
+        [(place, one) for place, one in enumerate(every.values()) if one.default is MISSING]
+    )
     return made  # type: ignore[no-any-return]  # the same class, with slots
 
 
@@ -278,19 +282,20 @@ def _check_order(kind: str, every: Iterable[Field]) -> None:
             raise TypeError(f"{kind}: {one.name!r} without a default follows {optional!r}")
 
 
-def _bind(kind: type[Frozen], values: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+def _bind(kind: Any, values: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
     """Return a value for every field, by position, by name, or its default."""
-    known = fields(kind)
-    if len(values) > len(known):
-        raise TypeError(f"{kind.__name__} has {len(known)} fields, not {len(values)}")
-    bound = list(values)
-    for one in known[len(values) :]:
-        if one.name in named:
-            bound.append(named.pop(one.name))
-        elif (value := one.make_default()) is not MISSING:
-            bound.append(value)
-        else:
-            raise TypeError(f"{kind.__name__} needs a value for {one.name!r}")
-    if named:
-        raise TypeError(f"{kind.__name__} takes no {next(iter(named))!r}, or has been given it")
+    names = kind.__match_args__
+    if len(values) > len(names):
+        raise TypeError(f"{kind.__name__} has {len(names)} fields, not {len(values)}")
+    bound = [*values, *kind._defaults[len(values) :]]
+    for name, value in named.items():
+        place = names.index(name) if name in names else -1
+        if place < len(values):
+            raise TypeError(f"{kind.__name__} takes no {name!r}, or has been given it")
+        bound[place] = value
+    for place, one in kind._without_default:
+        if bound[place] is MISSING:
+            bound[place] = one.make_default()
+            if bound[place] is MISSING:
+                raise TypeError(f"{kind.__name__} needs a value for {one.name!r}")
     return bound

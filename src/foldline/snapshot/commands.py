@@ -66,6 +66,9 @@ _RUN_BY = lazy_pattern(
     r"(?:(?:time|nice|timeout (?:-k \S{1,9} |-\S{1,20} )?\d{1,6}[smhd]?"
     r"|python3? -m(?= pytest\b)) +)+"
 )
+_RUNNERS: Final = ("time", "nice", "pytest")
+"""One of these stands in everything that `_RUN_BY` finds."""
+
 _PYTEST = lazy_pattern(r"(?:^|&& |; )(?:python3? -m )?pytest\b[^|;&\n]*")
 _VERBOSITY = lazy_pattern(r" -(?:[qvsx]{1,4}|-tb=\w{1,9}|-no-header)(?=\s|\Z)")
 """How much pytest prints, which is no part of what it runs."""
@@ -138,7 +141,8 @@ def run_key(command: str) -> str:
     # Each run of cuts is looked at once; only the one at the end counts.
     cuts = [cut for cut in _CUT_BY.finditer(masked) if cut.end() == len(masked)]
     end = cuts[0].start() if cuts else len(command)
-    left_out = [*_RUN_BY.finditer(masked, 0, end)]
+    is_run_by = any(map(masked.__contains__, _RUNNERS))
+    left_out = [*_RUN_BY.finditer(masked, 0, end)] if is_run_by else []
     if "git commit" in masked:
         left_out += _MESSAGE.finditer(masked, 0, end)
     if "pytest" in masked:
@@ -235,16 +239,18 @@ LONGEST: Final = 20_000
 MOST_FILES, LONGEST_PATH = 50, 1_000
 """Maximum number of files of one call, and characters of a path; more are ignored."""
 
-_MAY_CHANGE = lazy_pattern(r">(?![&=(]|>?\s?/dev/)|\b(?:sed|perl|tee|rm|mv|cp|touch)\b")
+_MAY_CHANGE = lazy_pattern(r">(?![&=(]|>?\s?/dev/)|\b(?:tee|rm|mv|cp|touch)\b")
+_EDITORS = lazy_pattern(r"\b(?:sed|perl)\b")
 _MAY_ACT = lazy_pattern(r">|\b(?:cd|sed|perl|tee|rm|mv|cp|touch)\b")
-"""What a command has that may change a file, and a simple one in it that does or moves."""
+"""What a command has that may change a file, or edit one, and a simple one that does or moves."""
 
 _SIMPLE_COMMAND = lazy_pattern(r"(?:[^;|&\n]|&(?=>)|(?<=>)&)+")
 _WORD = lazy_pattern(r"\S+")
 _REDIRECTED = lazy_pattern(r"(?<![\d<>=-])(?:&?>>?|1>>?)[ \t]*([^\s;|&<>()]+)")
 _IN_PLACE = lazy_pattern(r"-(?![IM])[a-zA-Z0-9]*i|--in-place")
+_EDITS = lazy_pattern(r"\s(?:-(?![IM])[a-zA-Z0-9]*i|--in-place)")
 _SCRIPTED = lazy_pattern(r"-[a-zA-Z0-9]*[eEf]|--expression|--file")
-"""Options of programs that edit, before a script of theirs."""
+"""Options of programs that edit, also among others, and those before a script of theirs."""
 
 _NOT_A_PATH = lazy_pattern(
     "/dev/|-|.*(?:[*?$`{}()<>|\x00-\x1f\x7f\ud800-\udfff]|://)|.*/\\Z", re.DOTALL
@@ -272,7 +278,8 @@ def changed_files(command: str, folder: str = "") -> Iterator[tuple[str, str]]:
         Paths, relative ones below the folder that the command changes to; what is done to each is
         "written", "edited" or "deleted".
     """
-    if not _MAY_CHANGE.search(command):
+    may_edit = _EDITORS.search(command) and _EDITS.search(command)
+    if not (may_edit or _MAY_CHANGE.search(command)):
         return
     command = _without_heredocs(command)[:LONGEST]
     masked = mask_quoted(command)

@@ -31,7 +31,7 @@ class Invocation:
 
     __slots__ = (
         *("call", "changed_by_shell", "command", "files", "folder"),
-        *("only_shows", "operation", "path"),
+        *("only_shows", "operation", "path", "_run_key"),
     )
 
     def __init__(self, call: ToolCall) -> None:
@@ -45,6 +45,7 @@ class Invocation:
         self.operation = tool_operation(call.name, arguments)
         self.files = tuple(file_operations(call, arguments, self.operation))
         self.path = path_argument(arguments) if self.files else ""
+        self._run_key = ""
 
     @property
     def changed_by_tool(self) -> tuple[tuple[str, str], ...]:
@@ -54,7 +55,8 @@ class Invocation:
     @property
     def run_key(self) -> str:
         """What its command runs, as `commands.run_key` has it."""
-        return run_key(self.command)
+        self._run_key = self._run_key or run_key(self.command)
+        return self._run_key
 
     @property
     def only_reads(self) -> bool:

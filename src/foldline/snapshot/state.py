@@ -17,6 +17,7 @@ from foldline.core.strategy import CompactionContext
 from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import unwrap
+from foldline.relevance.alarms import lines_with
 from foldline.snapshot import facts, file_changes
 from foldline.snapshot import phrases as titles
 from foldline.snapshot.calls import printed_verdict, verdict
@@ -297,7 +298,8 @@ class _Found:
             if not any(map(lowered.__contains__, _VAIN_NEEDLES)):
                 continue
             long_sentences = _long_sentences(message)
-            for number, sentence in enumerate(long_sentences):
+            for number in sorted(lines_with(list(map(str.lower, long_sentences)), _VAIN_NEEDLES)):
+                sentence = long_sentences[number]
                 if _VAIN.search(sentence) and not _SUPPOSED.search(sentence):
                     # "It did not work." needs the sentence before.
                     start = number - 1 if number and _REFERS.match(sentence) else number
