@@ -37,7 +37,8 @@ KEYED: Final = 2_000
 """Characters up to which commands are compared by what they run; longer ones as they are."""
 
 _SHOW: Final = (
-    r"(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|git (?:diff|show|log|grep|blame)) "
+    r"(?:cat|head|tail|sed -n|nl|less|ls|find(?![^|;&<>\n]{0,2000} -(?:exec|ok|delete|fprint))"
+    r"|rg|grep|wc|git (?:diff|show|log|grep|blame)) "
     r"[^|;&<>\n]{0,2000}(?:2>(?:&1|\s?[^\s|;&<>]{1,200}) *)?"
 )
 _FILTER: Final = (
@@ -47,6 +48,9 @@ _FILTER: Final = (
 _SHOWS = lazy_pattern(
     rf"(?:cd \S{{1,300}} && )?{_SHOW}(?:{_FILTER})*(?:(?:;|&&|\n)\s*{_SHOW}(?:{_FILTER})*)*\Z"
 )
+_SUBSTITUTED: Final = ("$(", "`")
+"""How a command begins that runs in what is quoted."""
+
 _INNER_COMMAND = lazy_pattern(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
 _HEREDOC = lazy_pattern(r"(?<!<)<<(?!<)[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
 _LINE_END = lazy_pattern(
@@ -120,8 +124,12 @@ def _unquote(text: str) -> str:
 
 
 def only_shows(command: str) -> bool:
-    """Return True if a shell command only shows something."""
-    return _SHOWS.match(command) is not None
+    """Return True if a shell command only shows something, whatever it looks for."""
+    if _SHOWS.match(command):
+        return True
+    if len(command) > KEYED or any(map(command.__contains__, _SUBSTITUTED)):
+        return False
+    return _SHOWS.match(mask_quoted(command)) is not None
 
 
 def run_key(command: str) -> str:
