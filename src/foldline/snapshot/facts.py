@@ -11,7 +11,7 @@ from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
-from foldline.snapshot.calls import user_reply
+from foldline.snapshot.calls import printed_verdict, user_reply
 from foldline.snapshot.commands import ends_itself
 from foldline.snapshot.invocations import Invocation, Invocations, signature
 from foldline.snapshot.plans import call_plan
@@ -126,11 +126,13 @@ def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:
     near = sorted(lines_with(lines, _FAILURE_WORDS))
     first = next((place for place in near if _finds(says, lines[place])), None)
     if first is not None:
-        last = next(place for place in reversed(near) if _finds(says, lines[place]))
-        last = first if _EXITED.fullmatch(lines[last]) else last
+        behind = (at for at in reversed(near) if not _EXITED.fullmatch(lines[at]))
+        last = next((place for place in behind if _finds(says, lines[place])), first)
         if first == last and _EXITED.fullmatch(lines[first]):
-            # It tells less than a line that names an error in an unknown place.
+            # It tells less than a line that names an error in an unknown place, or the last one.
             first = next((at for at in reversed(near) if _finds(_NAMED, lines[at])), first)
+            if first == last:
+                return (printed_verdict(lines[first], text)[:300],)
         return tuple(dict.fromkeys(_complete_line(lines, place) for place in (first, last)))
     if not result.is_error:
         return ()
