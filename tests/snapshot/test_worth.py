@@ -142,3 +142,11 @@ def test_a_rare_line_that_reports_a_failure_is_worth_more_than_one_with_a_word_o
     named = "read the module errors of the worker"
     lines = [*[fine] * 20, failed, named, *[fine] * 20]
     assert worth_of_line(lines, 20) > 1.5 * worth_of_line(lines, 21)
+
+
+def test_failures_in_a_long_output_are_worth_the_less_the_more_there_are():
+    fine, failed = "INFO request served in time, no news", "ERROR worker refused the lease, now"
+    few, several, many = (
+        worth_of_line([failed] * count + [fine] * (60 - count), 0) for count in (3, 12, 50)
+    )
+    assert few > several > many

@@ -64,7 +64,8 @@ program only what explains it is a sentence.
 RARE_ALARM, RARE_FAILURE, RARE = 3.0, 6.0, 10
 """
 What is added instead where at most one statement in so many of an output tells of a failure: to a
-statement with a word of alarm, and to one that says that something failed.
+statement with a word of alarm, and to one that says that something failed; the less of it, the
+more do.
 """
 
 OPENING_BLOCKS: Final = 2
@@ -274,10 +275,11 @@ def _failures(text: str, statements: Sequence[str]) -> list[bool]:
 def _score_alarms(source: SourceText, texts: Sequence[str], quoted: bool) -> list[float]:
     """Return what is added to statements for the failures that they tell of."""
     found = _failures(source.text, texts)
-    if not quoted or sum(found) * RARE > len(texts):
-        return [ALARM if tells else 0.0 for tells in found]
+    alarms = sum(found)
+    rarity = min(1.0, (len(texts) / (RARE * alarms)) ** 2) if quoted and alarms else 0.0
+    failure, alarm = (max(ALARM, rarity * most) for most in (RARE_FAILURE, RARE_ALARM))
     return [
-        (RARE_FAILURE if is_failure(text) else RARE_ALARM) if tells else 0.0
+        0.0 if not tells else failure if rarity and is_failure(text) else alarm
         for tells, text in zip(found, texts, strict=True)
     ]
 
