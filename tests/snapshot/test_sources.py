@@ -228,6 +228,14 @@ def test_what_another_agent_answered_is_a_report():
     assert found[-1] == ("report", LONG)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "speaker"), [({"ids": ["a1"]}, "report"), ({"cell_id": "7"}, "result")]
+)
+def test_who_waits_gets_the_report_of_an_agent_or_the_output_of_a_command(arguments, speaker):
+    found = told(U("t"), A(run(name="wait", **arguments)), T("1", LONG, "wait"))
+    assert found[-1] == (speaker, LONG)
+
+
 def test_a_text_that_a_call_writes_is_quoted_and_one_that_it_replaces_is_not():
     call = run(name="edit", path="a.py", new_string=LONG, old_string="old " * 200)
     found = told(U("t"), A(call), T("1", "ok"))

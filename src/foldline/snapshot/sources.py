@@ -23,7 +23,7 @@ from foldline.snapshot.calls import (
 )
 from foldline.snapshot.file_changes import changes_nothing, is_refusal, written_whole
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
-from foldline.snapshot.invocations import Invocation, Invocations
+from foldline.snapshot.invocations import Invocation, Invocations, asks_agent
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import only_sets_plan
 from foldline.values.call_arguments import parse_arguments
@@ -68,9 +68,6 @@ earlier account, "change" a call that changes or runs something, "written" a tex
 PEOPLE: Final = ("user", "reply")
 """Who says a text that a person wrote."""
 
-_AGENT_TOOLS: Final = lazy_pattern(
-    r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|wait|subagent\w*|delegate\w*)"
-)
 _THINKING = lazy_pattern(
     r"(?im)^[ \t]{0,64}+<(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection)>\n?"
     r"|</(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection)>[ \t]{0,64}+$"
@@ -226,8 +223,7 @@ class _Reader:
             self.covered.update(() if site is None else (site,))
             return
         arguments = without_unchanged(parse_arguments(call.arguments))
-        is_agent = _AGENT_TOOLS.fullmatch(call.name) is not None
-        if not is_agent:  # What another agent is told is no remark.
+        if not asks_agent(call):  # What another agent is told is no remark.
             stated, arguments = split_stated(arguments)
             for text in stated:
                 self._add(position, place, "agent", text)
@@ -264,7 +260,7 @@ class _Reader:
         """Add the long texts of a call; a whole file takes the place of what was shown of it."""
         written = list(long_arguments(call.call.arguments if arguments is None else arguments))
         # Superseded by the report of another agent, or by what was written after all.
-        is_answered = result is not None and _AGENT_TOOLS.fullmatch(call.call.name) is not None
+        is_answered = result is not None and asks_agent(call.call)
         if not written or is_answered or changes_nothing(call, result):
             return
         first = len(self.sources)
@@ -308,9 +304,8 @@ class _Reader:
             return
         asked = self.answered.get(site)
         call = self.calls[asked].call if asked else None
-        name = call.name if call else result.name
         speaker: Speaker = "result"
-        if _AGENT_TOOLS.fullmatch(name) is not None:
+        if asks_agent(call or ToolCall("", result.name, "")):
             speaker = "report"
         elif call and _names_guide(call.arguments[:2_000]):
             speaker = "document"
