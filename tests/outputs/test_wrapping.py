@@ -38,6 +38,12 @@ def test_what_is_not_wrapped_stays_as_it_is(text):
     assert unwrap(text) == text
 
 
+@pytest.mark.parametrize("escape", ["\x1b[", "^[["])
+def test_colours_are_left_out_of_an_output(escape):
+    coloured = f"{escape}1m{escape}91merror[E0432]{escape}0m: unresolved import"
+    assert unwrap(coloured) == "error[E0432]: unresolved import"
+
+
 @pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED, BELOW])
 @pytest.mark.parametrize("code", [0, 7])
 def test_the_exit_code_of_a_wrapped_output_is_known(wrapping, code):

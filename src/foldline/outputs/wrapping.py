@@ -52,17 +52,25 @@ def exit_code(text: str) -> int | None:
     return _take_off(without_reminders(text))[1]
 
 
+_COLOUR = lazy_pattern(r"(?:\x1b|\^\[)\[[0-9;?]{0,20}[A-Za-z]")
+"""What colours an output, also as programs write it that make escapes visible."""
+
+
 def unwrap(text: str) -> str:
     """
-    Return what a command gave out, without how long it ran and what it is filed under.
+    Return what a command gave out, without colours, how long it ran and what it is filed under.
 
     An exit code other than 0 follows the output in a line of its own, and so does 0 where there
     is no output.
     """
-    inner, code = _take_off(without_reminders(text))
+    inner, code = _take_off(_without_colours(without_reminders(text)))
     if code is None or (code == 0 and inner.strip()):
         return inner
     return f"{inner}\nexit code {code}".lstrip("\n")
+
+
+def _without_colours(text: str) -> str:
+    return _COLOUR.sub("", text) if "\x1b[" in text or "^[[" in text else text
 
 
 def _take_off(text: str) -> tuple[str, int | None]:
