@@ -32,6 +32,7 @@ def test_words_of_the_user_are_worth_more_than_those_of_the_agent_and_those_more
         ("It is in load_all of that place.", "It is in some part of that place."),
         ("It fails because the cache is old.", "It stands where the cache is old."),
         ("There was an Error in the old cache.", "There was an entry in the old cache."),
+        ("The cache MUST stay in the machine.", "The cache may stay in the machine."),
         ("The cache of the machine is old.", "Let me look at the cache of it."),
         ("The cache of the machine is old.", "x = 1; y = 2; z = 3; w = 4; v"),
         ("因为缓存已经过期所以构建没有成功。", "我们现在看看这个文件里面的内容吧。"),

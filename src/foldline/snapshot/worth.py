@@ -131,14 +131,15 @@ _REASONS = str.split(
     "implemented implement complete completed however but means expects expected returns return "
     "unless until before after wrong correct missing unused"
 )
-REASONS: Final = frozenset((*_REASONS, *map(str.capitalize, _REASONS)))
+_RULES = ("MUST", "NEVER", "ALWAYS", "NOT", "ONLY", "REQUIRED", "MANDATORY")
+REASONS: Final = frozenset((*_REASONS, *map(str.capitalize, _REASONS), *_RULES))
 """English words that give reasons, decisions, outcomes or limits, without what follows a "'"."""
 
 STRONG: Final = frozenset(
     (
         *("because", "Because", "cause", "Cause", "caused", "causes", "root", "Root", "due"),
         *("decided", "Decided", "decision", "Decision", "chose", "chosen", "cannot"),
-        *("must", "Must", "never", "Never", "always", "Always"),
+        *("must", "Must", "MUST", "never", "Never", "NEVER", "always", "Always", "ALWAYS"),
     )
 )
 """Words of reasons, decisions and rules that hold for long."""
