@@ -74,7 +74,7 @@ _PYTEST = lazy_pattern(r"(?:^|&& |; )(?:python3? -m )?pytest\b[^|;&\n]*")
 _VERBOSITY = lazy_pattern(r" -(?:[qvsx]{1,4}|-tb=\w{1,9}|-no-header)(?=\s|\Z)")
 """How much pytest prints, which is no part of what it runs."""
 
-_MESSAGE = lazy_pattern(r" (?:-a?m|--message)[ =]?_++")
+_MESSAGE = lazy_pattern(r" (?:-a?m|--message)[ =]?(_++)")
 _CUT_BY = lazy_pattern(
     r"(?:(?:\|&?\s*+(?:tail|head|cat|less|tee)\b[^|;&<>()`\n]*+|"
     r"\d?>&\d|[\d&]?>>?\s?[^\s|;&<>()`]{1,200}+)\s*+)++"
@@ -172,6 +172,17 @@ def heredocs(command: str) -> Iterator[tuple[int, int]]:
         place = end if end >= 0 else found.end()  # Without an end it is none.
         if end >= 0:
             yield start, end
+
+
+def commit_message(command: str) -> str:
+    """Return the message of a commit that a command makes, "" where it gives none."""
+    if "git commit" not in command or len(command) > PARTED:
+        return ""
+    masked = mask_quoted(command)
+    given = [command[slice(*found.span(1))][1:-1] for found in _MESSAGE.finditer(masked)]
+    if " -F -" in masked or any(text.startswith("$(cat ") for text in given):
+        given = [command[start:end].strip() for start, end in heredocs(command)]
+    return "\n\n".join(given)
 
 
 def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:

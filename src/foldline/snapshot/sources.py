@@ -21,6 +21,7 @@ from foldline.snapshot.calls import (
     verdict,
     without_unchanged,
 )
+from foldline.snapshot.commands import commit_message
 from foldline.snapshot.file_changes import changes_nothing, is_refusal, written_whole
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
 from foldline.snapshot.invocations import Invocation, Invocations, asks_agent
@@ -264,6 +265,9 @@ class _Reader:
         if not written or is_answered or changes_nothing(call, result):
             return
         first = len(self.sources)
+        if message := commit_message(call.command):
+            self._add(position, place, "draft", message)
+            return
         for text in written:
             # A comment of a script begins like a heading of the first level.
             is_draft = "\n## " in text and is_report(text)
