@@ -218,6 +218,13 @@ def test_an_exit_code_stands_with_what_was_printed_last_where_no_line_says_why(l
     assert found.lines == ("exit code 1: no log yet",)
 
 
+def test_an_exit_code_stands_with_the_first_line_that_names_an_error():
+    output = 'tool ERROR "cross" was not found\ntool ERROR Run with --verbose for more'
+    result = T("1", f"Exit code: 1\nOutput:\n{output}")
+    (found,) = open_errors([call("run", command="tool run"), result])
+    assert found.lines == ('tool ERROR "cross" was not found', "exit code 1")
+
+
 def test_an_exit_code_without_any_output_stands_alone():
     (found,) = open_errors([call("run", command="make"), T("1", "Exit code: 1\nOutput:\n")])
     assert found.lines == ("exit code 1",)

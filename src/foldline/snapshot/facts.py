@@ -32,13 +32,13 @@ _COUNTED = lazy_pattern(
 """What says that something failed even where the last of several commands did not."""
 
 _FAILURE_WORDS = (
-    *("Error", "error", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit ", "failed"),
-    *("failure", "<returncode>", "vet: ", "错误", "失败"),
+    *("Error", "error", "ERROR", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit "),
+    *("failed", "failure", "<returncode>", "vet: ", "错误", "失败"),
 )
 """One of these stands in every line that `_FAILURE` or `_COUNTED` finds."""
 
 _NAMED = lazy_pattern(
-    r"(?:[a-z](?:Error|Exception)|\b(?<!0 )(?<!no )(?i:error))(?:[:(] ?|\s)[A-Za-z]"
+    r"(?:[a-z](?:Error|Exception)|\b(?<!0 )(?<!no )(?i:error))(?:[:(] ?|\s)[\"A-Za-z]"
 )
 """What names an error, wherever it stands in a line."""
 
@@ -130,7 +130,7 @@ def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:
         last = next((place for place in behind if _finds(says, lines[place])), first)
         if first == last and _EXITED.fullmatch(lines[first]):
             # It tells less than a line that names an error in an unknown place, or the last one.
-            first = next((at for at in reversed(near) if _finds(_NAMED, lines[at])), first)
+            first = next((at for at in near if _finds(_NAMED, lines[at])), first)
             if first == last:
                 return (printed_verdict(lines[first], text)[:300],)
         return tuple(dict.fromkeys(_complete_line(lines, place) for place in (first, last)))
