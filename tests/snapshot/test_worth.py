@@ -151,3 +151,9 @@ def test_failures_in_a_long_output_are_worth_the_less_the_more_there_are():
         worth_of_line([failed] * count + [fine] * (60 - count), 0) for count in (3, 12, 50)
     )
     assert few > several > many
+
+
+@pytest.mark.parametrize("speaker", ["call", "change"])
+def test_a_call_that_failed_is_worth_more_than_one_that_only_names_a_failure(speaker):
+    failed = worth("Bash npx lint\n→ ERROR: no such key in the file", speaker)
+    assert failed > worth("Bash npx lint ERROR: no such key\n→ it is in the file", speaker)

@@ -68,6 +68,9 @@ statement with a word of alarm, and to one that says that something failed; the 
 more do.
 """
 
+CALLS, CALL_FAILED = ("call", "change"), 1.0
+"""Calls, and what is added to one that stands in one row with what failed."""
+
 OPENING_BLOCKS: Final = 2
 
 BRIEF: Final = 500
@@ -276,6 +279,8 @@ def _failures(text: str, statements: Sequence[str]) -> list[bool]:
 def _score_alarms(source: SourceText, texts: Sequence[str], quoted: bool) -> list[float]:
     """Return what is added to statements for the failures that they tell of."""
     found = _failures(source.text, texts)
+    if source.speaker in CALLS and found[0] and is_failure(texts[0].partition("\n→ ")[2]):
+        return [CALL_FAILED]
     alarms = sum(found)
     rarity = min(1.0, (len(texts) / (RARE * alarms)) ** 2) if quoted and alarms else 0.0
     failure, alarm = (max(ALARM, rarity * most) for most in (RARE_FAILURE, RARE_ALARM))
