@@ -236,6 +236,18 @@ def test_who_waits_gets_the_report_of_an_agent_or_the_output_of_a_command(argume
     assert found[-1] == (speaker, LONG)
 
 
+REPORT = "\n\n".join(
+    f"## Finding {n}\n\nThe comparison of the two hashes fails where one of them is the short one."
+    for n in range(5)
+)
+
+
+@pytest.mark.parametrize(("text", "speaker"), [(REPORT, "report"), (LONG, "result")])
+def test_what_is_fetched_is_a_report_where_it_is_prose_under_headings(text, speaker):
+    found = told(U("t"), A(run(name="TaskOutput", task_id="a1")), T("1", text, "TaskOutput"))
+    assert found[-1] == (speaker, text)
+
+
 MESSAGE = "fix: keep the lease\n\n- Renew it before it ends, " + "as the clock may drift " * 12
 
 

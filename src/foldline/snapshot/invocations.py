@@ -72,6 +72,9 @@ _WAITING: Final = "wait"
 _AGENTS = lazy_pattern(r'"(?:ids|targets|agent\w{0,20})"')
 """The name of a call that waits for other agents or for a command, and what names the agents."""
 
+FETCHING: Final = "TaskOutput"
+"""The name of a call that fetches the report of another agent, or the output of a command."""
+
 SHORT_CALL: Final = 2_000
 """Characters of the arguments of a call that waits."""
 

@@ -24,7 +24,7 @@ from foldline.snapshot.calls import (
 from foldline.snapshot.commands import commit_message
 from foldline.snapshot.file_changes import changes_nothing, is_refusal, written_whole
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
-from foldline.snapshot.invocations import Invocation, Invocations, asks_agent
+from foldline.snapshot.invocations import FETCHING, Invocation, Invocations, asks_agent
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import only_sets_plan
 from foldline.values.call_arguments import parse_arguments
@@ -307,14 +307,15 @@ class _Reader:
         if site in self.covered:
             return
         asked = self.answered.get(site)
-        call = self.calls[asked].call if asked else None
+        call = self.calls[asked].call if asked else ToolCall("", result.name, "")
         speaker: Speaker = "result"
-        if asks_agent(call or ToolCall("", result.name, "")):
+        text = result_text(unwrap(result.text))
+        if asks_agent(call) or (call.name == FETCHING and is_report(text)):
             speaker = "report"
-        elif call and _names_guide(call.arguments[:2_000]):
+        elif _names_guide(call.arguments[:2_000]):
             speaker = "document"
         number = len(self.sources)
-        self._add(position, place, speaker, result_text(unwrap(result.text)))
+        self._add(position, place, speaker, text)
         if number < len(self.sources) and site in self.reads:
             self._supersede(number, *self.reads[site], is_error=result.is_error)
 
