@@ -148,7 +148,7 @@ def test_a_rare_line_that_reports_a_failure_is_worth_more_than_one_with_a_word_o
 def test_failures_in_a_long_output_are_worth_the_less_the_more_there_are():
     fine, failed = "INFO request served in time, no news", "ERROR worker refused the lease, now"
     few, several, many = (
-        worth_of_line([failed] * count + [fine] * (60 - count), 0) for count in (3, 12, 50)
+        worth_of_line([failed] * count + [fine] * (60 - count), 0) for count in (3, 9, 50)
     )
     assert few > several > many
 
@@ -157,3 +157,9 @@ def test_failures_in_a_long_output_are_worth_the_less_the_more_there_are():
 def test_a_call_that_failed_is_worth_more_than_one_that_only_names_a_failure(speaker):
     failed = worth("Bash npx lint\n→ ERROR: no such key in the file", speaker)
     assert failed > worth("Bash npx lint ERROR: no such key\n→ it is in the file", speaker)
+
+
+def test_a_lone_tag_is_worth_nothing():
+    assert (
+        worth("</environment_context>", "document") == 0 < worth("The shell is zsh.", "document")
+    )

@@ -61,11 +61,11 @@ is a sentence, has a number, is of a short output, or stands at the beginning of
 program only what explains it is a sentence.
 """
 
-RARE_ALARM, RARE_FAILURE, RARE = 3.0, 6.0, 10
+RARE_ALARM, RARE_FAILURE, RARE, FEW = 3.0, 6.0, 10, 0.3
 """
-What is added instead where at most one statement in so many of an output tells of a failure: to a
-statement with a word of alarm, and to one that says that something failed; the less of it, the
-more do.
+What is added instead where at most one statement in so many of an output tells of a failure, to a
+statement with a word of alarm and to one that says that something failed; where more do, less is,
+and from below the last as a fraction nothing.
 """
 
 CALLS, CALL_FAILED = ("call", "change"), 1.0
@@ -165,6 +165,7 @@ _REASONS_ELSEWHERE = lazy_pattern(
     "|ため|原因|必要|失敗|成功|ない|なので|때문|필요|실패|완료|않|없"
     "|поэтому|потому|нужно|ошибк|✅|❌|⚠|→"
 )
+_TAG = lazy_pattern(r"</?[\w-]{1,60}>")
 # What stands before a blank or a digit is looked at behind it: a search for one sign is fast.
 _SENTENCE = lazy_pattern(r" (?<=[A-Za-z]{2} )[a-z]{2,}+ [a-z]{2}")
 _SENTENCE_ELSEWHERE = lazy_pattern(r"[\u4e00-\u9fff]{6}|[\uac00-\ud7af]{2,}+ [\uac00-\ud7af]{2}")
@@ -177,11 +178,7 @@ _WORDS_ELSEWHERE = lazy_pattern(
 _NUMBER = lazy_pattern(r"[0-9](?<!\w.)[\d.,]*(?!\w)")
 _ALARMS = ("rror", "RROR", "fail", "Fail", "FAIL", "xception", "annot", "ot found")
 _ALARMS_ELSEWHERE = lazy_pattern("[✗❌错失异](?:(?<=[✗❌])|(?<=错)误|(?<=失)败|(?<=异)常)")
-
-
-_MARK: Final = "\0"
-"""Stands between statements; no word has it."""
-
+_MARK: Final = "\0"  # Stands between statements; no word has it.
 _NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
@@ -283,9 +280,10 @@ def _score_alarms(source: SourceText, texts: Sequence[str], quoted: bool) -> lis
         return [CALL_FAILED]
     alarms = sum(found)
     rarity = min(1.0, (len(texts) / (RARE * alarms)) ** 2) if quoted and alarms else 0.0
-    failure, alarm = (max(ALARM, rarity * most) for most in (RARE_FAILURE, RARE_ALARM))
+    if rarity < FEW:
+        return [ALARM if tells else 0.0 for tells in found]
     return [
-        0.0 if not tells else failure if rarity and is_failure(text) else alarm
+        rarity * (RARE_FAILURE if is_failure(text) else RARE_ALARM) if tells else 0.0
         for tells, text in zip(found, texts, strict=True)
     ]
 
@@ -338,6 +336,8 @@ def _score_statements(source: SourceText, texts: Sequence[str]) -> Iterator[tupl
     for number, text in enumerate(texts, 1):
         if speaker not in PROSE:
             yield BASE, 1.0
+        elif text.startswith("<") and _TAG.fullmatch(text):
+            yield BASE, 0.0
         elif speaker == "agent" and announces(text):
             yield BASE, ANNOUNCED if _has_letters(text) else 0.0
         else:
