@@ -52,8 +52,9 @@ def exit_code(text: str) -> int | None:
     return _take_off(without_reminders(text))[1]
 
 
-_COLOUR = lazy_pattern(r"(?:\x1b|\^\[)\[[0-9;?]{0,20}[A-Za-z]")
-"""What colours an output, also as programs write it that make escapes visible."""
+_COLOUR = lazy_pattern(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_VISIBLE_COLOUR = lazy_pattern(r"\^\[\[[0-9;?]{0,20}[A-Za-z]")
+"""What colours an output, and the same as programs write it that make escapes visible."""
 
 
 def unwrap(text: str) -> str:
@@ -70,7 +71,10 @@ def unwrap(text: str) -> str:
 
 
 def _without_colours(text: str) -> str:
-    return _COLOUR.sub("", text) if "\x1b[" in text or "^[[" in text else text
+    # A search for one sign is the fastest.
+    if "\x1b" in text:
+        text = _COLOUR.sub("", text)
+    return _VISIBLE_COLOUR.sub("", text) if "^" in text and "^[[" in text else text
 
 
 def _take_off(text: str) -> tuple[str, int | None]:
