@@ -134,7 +134,7 @@ _REASONS = str.split(
     "implemented implement complete completed however but means expects expected returns return "
     "unless until before after wrong correct missing unused"
 )
-_RULES = ("MUST", "NEVER", "ALWAYS", "NOT", "ONLY", "REQUIRED", "MANDATORY")
+_RULES = ("MUST", "NEVER", "ALWAYS", "NOT", "ONLY", "MANDATORY")
 REASONS: Final = frozenset((*_REASONS, *map(str.capitalize, _REASONS), *_RULES))
 """English words that give reasons, decisions, outcomes or limits, without what follows a "'"."""
 
