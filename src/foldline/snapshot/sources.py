@@ -62,8 +62,8 @@ Speaker: TypeAlias = Literal[
 """
 Who says a text, or what it is: "reply" is what the user did or said to a call, "summary" an
 earlier account, "change" a call that changes or runs something, "written" a text in a call,
-"draft" one of sentences under headings, such as a plan, "report" what another agent answered, and
-"superseded" a result or a written text that a later call showed or wrote again.
+"draft" a plan, or another one of sentences under headings, or the message of a commit, "report"
+what another agent answered, "superseded" a result or text that was shown or written again later.
 """
 
 PEOPLE: Final = ("user", "reply")
