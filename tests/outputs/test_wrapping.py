@@ -38,6 +38,16 @@ def test_what_is_not_wrapped_stays_as_it_is(text):
     assert unwrap(text) == text
 
 
+@pytest.mark.parametrize("escape", ["\x1b[", "^[["])
+def test_colours_are_left_out_of_an_output(escape):
+    coloured = f"{escape}1m{escape}91merror[E0432]{escape}0m: unresolved import"
+    assert unwrap(coloured) == "error[E0432]: unresolved import"
+
+
+def test_a_pattern_that_begins_like_a_colour_stays():
+    assert unwrap("grep '^[[A-Z]0-9]*$' names") == "grep '^[[A-Z]0-9]*$' names"
+
+
 @pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED, BELOW])
 @pytest.mark.parametrize("code", [0, 7])
 def test_the_exit_code_of_a_wrapped_output_is_known(wrapping, code):

@@ -39,6 +39,32 @@ def test_the_command_of_a_call_is_what_its_shell_runs(arguments, command):
     assert command_of(arguments) == command
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        'rg -n "failed|FAILED" src',
+        "grep -E '^(a|b);c' a.txt | head -3",
+        "nl -ba a.sh | sed -n '1,12p;142,153p'",
+    ],
+)
+def test_a_command_only_shows_whatever_signs_of_a_shell_it_looks_for(command):
+    assert only_shows(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'grep "$(make; ls)" a.txt',
+        'grep "`make; ls`" a.txt',
+        'grep "a|b" a.txt | xargs rm',
+        "find . -name '*.pyc' -delete",
+        "find . -name '*.pyc' -exec rm {} \\;",
+    ],
+)
+def test_a_command_that_also_runs_something_does_more_than_show(command):
+    assert not only_shows(command)
+
+
 def test_a_command_that_only_prints_files_only_shows():
     assert only_shows("cd /app && cat a.txt")
     assert only_shows("sed -n 1,9p a.txt; git log -n 3 && wc -l b.txt | sort")

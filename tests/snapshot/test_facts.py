@@ -212,16 +212,35 @@ def test_an_exit_code_stands_with_the_line_that_says_why():
 
 
 @pytest.mark.parametrize("line", ["10 passed, 0 failed", "exit code 0 of a", "No Exception here"])
-def test_an_exit_code_stands_alone_where_no_line_says_why(line):
-    result = T("1", f"Exit code: 1\nOutput:\n{line}\nall is done")
+def test_an_exit_code_stands_with_what_was_printed_last_where_no_line_says_why(line):
+    result = T("1", f"Exit code: 1\nOutput:\n{line}\nno log yet")
     (found,) = open_errors([call("run", command="make"), result])
+    assert found.lines == ("exit code 1: no log yet",)
+
+
+def test_an_exit_code_stands_with_the_first_line_that_names_an_error():
+    output = 'tool ERROR "cross" was not found\ntool ERROR Run with --verbose for more'
+    result = T("1", f"Exit code: 1\nOutput:\n{output}")
+    (found,) = open_errors([call("run", command="tool run"), result])
+    assert found.lines == ('tool ERROR "cross" was not found', "exit code 1")
+
+
+def test_an_exit_code_without_any_output_stands_alone():
+    (found,) = open_errors([call("run", command="make"), T("1", "Exit code: 1\nOutput:\n")])
     assert found.lines == ("exit code 1",)
+
+
+def test_an_exit_code_does_not_hide_what_was_raised():
+    raised = 'Traceback (most recent call last):\n  File "a.py", line 1\nTypeError: not a path'
+    wrapped = f"<returncode>1</returncode>\n<output>\n{raised}\n</output>"
+    (found,) = open_errors([call("run", command="python a.py"), T("1", wrapped)])
+    assert found.lines[-1] == "TypeError: not a path"
 
 
 def test_the_exit_code_of_a_long_output_is_not_lost():
     text = "Exit code: 2\nOutput:\n" + "ok line\n" * 20_000
     (found,) = open_errors([call("run", command="make"), T("1", text)])
-    assert found.lines == ("exit code 2",)
+    assert found.lines == ("exit code 2: ok line",)
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,50 @@ def test_what_another_agent_answered_is_a_report():
     assert found[-1] == ("report", LONG)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "speaker"), [({"ids": ["a1"]}, "report"), ({"cell_id": "7"}, "result")]
+)
+def test_who_waits_gets_the_report_of_an_agent_or_the_output_of_a_command(arguments, speaker):
+    found = told(U("t"), A(run(name="wait", **arguments)), T("1", LONG, "wait"))
+    assert found[-1] == (speaker, LONG)
+
+
+REPORT = "\n\n".join(
+    f"## Finding {n}\n\nThe comparison of the two hashes fails where one of them is the short one."
+    for n in range(5)
+)
+
+
+@pytest.mark.parametrize(("text", "speaker"), [(REPORT, "report"), (LONG, "result")])
+def test_what_is_fetched_is_a_report_where_it_is_prose_under_headings(text, speaker):
+    found = told(U("t"), A(run(name="TaskOutput", task_id="a1")), T("1", text, "TaskOutput"))
+    assert found[-1] == (speaker, text)
+
+
+MESSAGE = "fix: keep the lease\n\n- Renew it before it ends, " + "as the clock may drift " * 12
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f'git add . && git commit -m "{MESSAGE}"',
+        f"git commit -am '{MESSAGE}' && git push",
+        f"git commit -m \"$(cat <<'EOF'\n{MESSAGE}\nEOF\n)\"",
+        f"git commit -q -F - <<'EOF'\n{MESSAGE}\nEOF",
+    ],
+)
+def test_the_message_of_a_commit_is_what_an_agent_says_of_its_work(command):
+    found = told(U("t"), A(run(command=command)), T("1", "[main 1f0c2a7] fix"))
+    assert ("draft", MESSAGE.strip()) in [(speaker, text.strip()) for speaker, text in found]
+    assert "written" not in dict(found)
+
+
+def test_a_file_that_is_written_before_a_commit_is_no_message():
+    script = f"cat > a.py << 'EOF'\n{LONG}\nEOF\ngit commit -am x"
+    found = told(U("t"), A(run(command=script)), T("1", "ok"))
+    assert [speaker for speaker, text in found if LONG in text] == ["written"]
+
+
 def test_a_text_that_a_call_writes_is_quoted_and_one_that_it_replaces_is_not():
     call = run(name="edit", path="a.py", new_string=LONG, old_string="old " * 200)
     found = told(U("t"), A(call), T("1", "ok"))

@@ -92,6 +92,13 @@ def test_a_heading_stays_with_what_it_announces(announcement, body, feed):
     assert cut(prose, text)[0].rstrip() == "I looked."
 
 
+def test_the_last_line_of_a_paragraph_stays_with_the_list_that_it_announces():
+    rule = "The patch must only hold changes of the sources that mend what was reported." * 3
+    listed = "- helper scripts and tools\n- binary files"
+    text = f"{rule}\nDo not submit any of these:\n\n{listed}\n\nThat is all."
+    assert cut(prose, text) == [rule, f"Do not submit any of these:\n\n{listed}", "That is all."]
+
+
 @pytest.mark.parametrize("announcement", ["## Cause", "The cause:", "**Cause**"])
 def test_a_heading_within_a_long_paragraph_stays_with_its_line(announcement):
     text = "one line of it\n" * 38 + announcement + "\nand another line" * 60

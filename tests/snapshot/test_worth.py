@@ -32,6 +32,7 @@ def test_words_of_the_user_are_worth_more_than_those_of_the_agent_and_those_more
         ("It is in load_all of that place.", "It is in some part of that place."),
         ("It fails because the cache is old.", "It stands where the cache is old."),
         ("There was an Error in the old cache.", "There was an entry in the old cache."),
+        ("The cache MUST stay in the machine.", "The cache may stay in the machine."),
         ("The cache of the machine is old.", "Let me look at the cache of it."),
         ("The cache of the machine is old.", "x = 1; y = 2; z = 3; w = 4; v"),
         ("因为缓存已经过期所以构建没有成功。", "我们现在看看这个文件里面的内容吧。"),
@@ -142,3 +143,23 @@ def test_a_rare_line_that_reports_a_failure_is_worth_more_than_one_with_a_word_o
     named = "read the module errors of the worker"
     lines = [*[fine] * 20, failed, named, *[fine] * 20]
     assert worth_of_line(lines, 20) > 1.5 * worth_of_line(lines, 21)
+
+
+def test_failures_in_a_long_output_are_worth_the_less_the_more_there_are():
+    fine, failed = "INFO request served in time, no news", "ERROR worker refused the lease, now"
+    few, several, many = (
+        worth_of_line([failed] * count + [fine] * (60 - count), 0) for count in (3, 9, 50)
+    )
+    assert few > several > many
+
+
+@pytest.mark.parametrize("speaker", ["call", "change"])
+def test_a_call_that_failed_is_worth_more_than_one_that_only_names_a_failure(speaker):
+    failed = worth("Bash npx lint\n→ ERROR: no such key in the file", speaker)
+    assert failed > worth("Bash npx lint ERROR: no such key\n→ it is in the file", speaker)
+
+
+def test_a_lone_tag_is_worth_nothing():
+    assert (
+        worth("</environment_context>", "document") == 0 < worth("The shell is zsh.", "document")
+    )

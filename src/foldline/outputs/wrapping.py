@@ -52,17 +52,29 @@ def exit_code(text: str) -> int | None:
     return _take_off(without_reminders(text))[1]
 
 
+_COLOUR = lazy_pattern(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_VISIBLE_COLOUR = lazy_pattern(r"\^\[\[(?:[0-9;?]{1,20}[A-Za-z]|[mK])")
+"""What colours an output, and the same as programs write it that make escapes visible."""
+
+
 def unwrap(text: str) -> str:
     """
-    Return what a command gave out, without how long it ran and what it is filed under.
+    Return what a command gave out, without colours, how long it ran and what it is filed under.
 
     An exit code other than 0 follows the output in a line of its own, and so does 0 where there
     is no output.
     """
-    inner, code = _take_off(without_reminders(text))
+    inner, code = _take_off(_without_colours(without_reminders(text)))
     if code is None or (code == 0 and inner.strip()):
         return inner
     return f"{inner}\nexit code {code}".lstrip("\n")
+
+
+def _without_colours(text: str) -> str:
+    # A search for one sign is the fastest.
+    if "\x1b" in text:
+        text = _COLOUR.sub("", text)
+    return _VISIBLE_COLOUR.sub("", text) if "^" in text and "^[[" in text else text
 
 
 def _take_off(text: str) -> tuple[str, int | None]:

@@ -37,7 +37,8 @@ KEYED: Final = 2_000
 """Characters up to which commands are compared by what they run; longer ones as they are."""
 
 _SHOW: Final = (
-    r"(?:cat|head|tail|sed -n|nl|less|ls|find|rg|grep|wc|git (?:diff|show|log|grep|blame)) "
+    r"(?:cat|head|tail|sed -n|nl|less|ls|find(?![^|;&<>\n]{0,2000} -(?:exec|ok|delete|fprint))"
+    r"|rg|grep|wc|git (?:diff|show|log|grep|blame)) "
     r"[^|;&<>\n]{0,2000}(?:2>(?:&1|\s?[^\s|;&<>]{1,200}) *)?"
 )
 _FILTER: Final = (
@@ -47,6 +48,9 @@ _FILTER: Final = (
 _SHOWS = lazy_pattern(
     rf"(?:cd \S{{1,300}} && )?{_SHOW}(?:{_FILTER})*(?:(?:;|&&|\n)\s*{_SHOW}(?:{_FILTER})*)*\Z"
 )
+_SUBSTITUTED: Final = ("$(", "`")
+"""How a command begins that runs in what is quoted."""
+
 _INNER_COMMAND = lazy_pattern(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
 _HEREDOC = lazy_pattern(r"(?<!<)<<(?!<)[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
 _LINE_END = lazy_pattern(
@@ -73,7 +77,7 @@ _PYTEST = lazy_pattern(r"(?:^|&& |; )(?:python3? -m )?pytest\b[^|;&\n]*")
 _VERBOSITY = lazy_pattern(r" -(?:[qvsx]{1,4}|-tb=\w{1,9}|-no-header)(?=\s|\Z)")
 """How much pytest prints, which is no part of what it runs."""
 
-_MESSAGE = lazy_pattern(r" (?:-a?m|--message)[ =]?_++")
+_MESSAGE = lazy_pattern(r" (?:-a?m|--message)[ =]?(_++)")
 _CUT_BY = lazy_pattern(
     r"(?:(?:\|&?\s*+(?:tail|head|cat|less|tee)\b[^|;&<>()`\n]*+|"
     r"\d?>&\d|[\d&]?>>?\s?[^\s|;&<>()`]{1,200}+)\s*+)++"
@@ -123,8 +127,12 @@ def _unquote(text: str) -> str:
 
 
 def only_shows(command: str) -> bool:
-    """Return True if a shell command only shows something."""
-    return _SHOWS.match(command) is not None
+    """Return True if a shell command only shows something, whatever it looks for."""
+    if _SHOWS.match(command):
+        return True
+    if len(command) > KEYED or any(map(command.__contains__, _SUBSTITUTED)):
+        return False
+    return _SHOWS.match(mask_quoted(command)) is not None
 
 
 def run_key(command: str) -> str:
@@ -168,6 +176,17 @@ def heredocs(command: str) -> Iterator[tuple[int, int]]:
         place = end if end >= 0 else found.end()  # Without an end it is none.
         if end >= 0:
             yield start, end
+
+
+def commit_message(command: str) -> str:
+    """Return the message of a commit that a command makes, "" where it gives none."""
+    if "git commit" not in command or len(command) > PARTED:
+        return ""
+    masked = mask_quoted(command)
+    given = [command[slice(*found.span(1))][1:-1] for found in _MESSAGE.finditer(masked)]
+    if " -F -" in masked or any(text.startswith("$(cat ") for text in given):
+        given = [command[start:end].strip() for start, end in heredocs(command)]
+    return "\n\n".join(given)
 
 
 def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:

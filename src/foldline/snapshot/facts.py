@@ -11,7 +11,7 @@ from foldline.frozen import frozen
 from foldline.lazy import lazy_pattern
 from foldline.outputs.wrapping import exit_code, unwrap
 from foldline.relevance.alarms import is_alarm, lines_with
-from foldline.snapshot.calls import user_reply
+from foldline.snapshot.calls import printed_verdict, user_reply
 from foldline.snapshot.commands import ends_itself
 from foldline.snapshot.invocations import Invocation, Invocations, signature
 from foldline.snapshot.plans import call_plan
@@ -32,13 +32,13 @@ _COUNTED = lazy_pattern(
 """What says that something failed even where the last of several commands did not."""
 
 _FAILURE_WORDS = (
-    *("Error", "error", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit ", "failed"),
-    *("failure", "<returncode>", "vet: ", "错误", "失败"),
+    *("Error", "error", "ERROR", "Exception", "FAIL", "fatal", "panic", "Traceback", "exit "),
+    *("failed", "failure", "<returncode>", "vet: ", "错误", "失败"),
 )
 """One of these stands in every line that `_FAILURE` or `_COUNTED` finds."""
 
 _NAMED = lazy_pattern(
-    r"(?:[a-z](?:Error|Exception)|\b(?<!0 )(?<!no )(?i:error))(?:[:(] ?|\s)[A-Za-z]"
+    r"(?:[a-z](?:Error|Exception)|\b(?<!0 )(?<!no )(?i:error))(?:[:(] ?|\s)[\"A-Za-z]"
 )
 """What names an error, wherever it stands in a line."""
 
@@ -126,11 +126,13 @@ def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:
     near = sorted(lines_with(lines, _FAILURE_WORDS))
     first = next((place for place in near if _finds(says, lines[place])), None)
     if first is not None:
-        last = next(place for place in reversed(near) if _finds(says, lines[place]))
-        last = first if _EXITED.fullmatch(lines[last]) else last
+        behind = (at for at in reversed(near) if not _EXITED.fullmatch(lines[at]))
+        last = next((place for place in behind if _finds(says, lines[place])), first)
         if first == last and _EXITED.fullmatch(lines[first]):
-            # It tells less than a line that names an error in an unknown place.
-            first = next((at for at in reversed(near) if _finds(_NAMED, lines[at])), first)
+            # It tells less than a line that names an error in an unknown place, or the last one.
+            first = next((at for at in near if _finds(_NAMED, lines[at])), first)
+            if first == last:
+                return (printed_verdict(lines[first], text)[:300],)
         return tuple(dict.fromkeys(_complete_line(lines, place) for place in (first, last)))
     if not result.is_error:
         return ()

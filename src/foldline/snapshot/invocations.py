@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
+from foldline.lazy import lazy_pattern
 from foldline.snapshot.commands import changed_files, command_of, only_shows, run_key
 from foldline.snapshot.file_operations import (
     CHANGES,
@@ -63,6 +65,27 @@ class Invocation:
         """Whether it only shows a file or what a command prints of it."""
         is_known = self.operation and self.files
         return self.files[0][1] in LOOKS if is_known else self.only_shows
+
+
+_AGENT_TOOLS: Final = lazy_pattern(
+    r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|subagent\w*|delegate\w*)"
+)
+_WAITING: Final = "wait"
+_AGENTS = lazy_pattern(r'"(?:ids|targets|agent\w{0,20})"')
+"""The name of a call that waits for other agents or for a command, and what names the agents."""
+
+FETCHING: Final = "TaskOutput"
+"""The name of a call that fetches the report of another agent, or the output of a command."""
+
+SHORT_CALL: Final = 2_000
+"""Characters of the arguments of a call that waits."""
+
+
+def asks_agent(call: ToolCall) -> bool:
+    """Return True if another agent answers a call."""
+    if call.name == _WAITING:
+        return _AGENTS.search(call.arguments, 0, SHORT_CALL) is not None
+    return _AGENT_TOOLS.fullmatch(call.name) is not None
 
 
 def signature(call: ToolCall) -> tuple[str, str]:

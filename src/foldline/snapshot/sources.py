@@ -21,9 +21,10 @@ from foldline.snapshot.calls import (
     verdict,
     without_unchanged,
 )
+from foldline.snapshot.commands import commit_message
 from foldline.snapshot.file_changes import changes_nothing, is_refusal, written_whole
 from foldline.snapshot.format import SnapshotRow, handle_at, parse
-from foldline.snapshot.invocations import Invocation, Invocations
+from foldline.snapshot.invocations import FETCHING, Invocation, Invocations, asks_agent
 from foldline.snapshot.phrases import ENGLISH, Phrases
 from foldline.snapshot.plans import only_sets_plan
 from foldline.values.call_arguments import parse_arguments
@@ -61,16 +62,13 @@ Speaker: TypeAlias = Literal[
 """
 Who says a text, or what it is: "reply" is what the user did or said to a call, "summary" an
 earlier account, "change" a call that changes or runs something, "written" a text in a call,
-"draft" one of sentences under headings, such as a plan, "report" what another agent answered, and
-"superseded" a result or a written text that a later call showed or wrote again.
+"draft" a plan, or another one of sentences under headings, or the message of a commit, "report"
+what another agent answered, "superseded" a result or text that was shown or written again later.
 """
 
 PEOPLE: Final = ("user", "reply")
 """Who says a text that a person wrote."""
 
-_AGENT_TOOLS: Final = lazy_pattern(
-    r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|wait|subagent\w*|delegate\w*)"
-)
 _THINKING = lazy_pattern(
     r"(?im)^[ \t]{0,64}+<(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection)>\n?"
     r"|</(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection)>[ \t]{0,64}+$"
@@ -226,8 +224,7 @@ class _Reader:
             self.covered.update(() if site is None else (site,))
             return
         arguments = without_unchanged(parse_arguments(call.arguments))
-        is_agent = _AGENT_TOOLS.fullmatch(call.name) is not None
-        if not is_agent:  # What another agent is told is no remark.
+        if not asks_agent(call):  # What another agent is told is no remark.
             stated, arguments = split_stated(arguments)
             for text in stated:
                 self._add(position, place, "agent", text)
@@ -264,10 +261,13 @@ class _Reader:
         """Add the long texts of a call; a whole file takes the place of what was shown of it."""
         written = list(long_arguments(call.call.arguments if arguments is None else arguments))
         # Superseded by the report of another agent, or by what was written after all.
-        is_answered = result is not None and _AGENT_TOOLS.fullmatch(call.call.name) is not None
+        is_answered = result is not None and asks_agent(call.call)
         if not written or is_answered or changes_nothing(call, result):
             return
         first = len(self.sources)
+        if message := commit_message(call.command):
+            self._add(position, place, "draft", message)
+            return
         for text in written:
             # A comment of a script begins like a heading of the first level.
             is_draft = "\n## " in text and is_report(text)
@@ -307,15 +307,15 @@ class _Reader:
         if site in self.covered:
             return
         asked = self.answered.get(site)
-        call = self.calls[asked].call if asked else None
-        name = call.name if call else result.name
+        call = self.calls[asked].call if asked else ToolCall("", result.name, "")
         speaker: Speaker = "result"
-        if _AGENT_TOOLS.fullmatch(name) is not None:
+        text = result_text(unwrap(result.text))
+        if asks_agent(call) or (call.name == FETCHING and is_report(text)):
             speaker = "report"
-        elif call and _names_guide(call.arguments[:2_000]):
+        elif _names_guide(call.arguments[:2_000]):
             speaker = "document"
         number = len(self.sources)
-        self._add(position, place, speaker, result_text(unwrap(result.text)))
+        self._add(position, place, speaker, text)
         if number < len(self.sources) and site in self.reads:
             self._supersede(number, *self.reads[site], is_error=result.is_error)
 

@@ -73,8 +73,9 @@ def prose(text: str) -> list[Slice]:
         if _announces(text[start:end]):
             held = start if held < 0 else held
             continue
-        found += _divide(text, start if held < 0 else held, end)
-        held = -1
+        begin = start if held < 0 else held
+        held = _announcing_line(text, start, end)
+        found += _divide(text, begin, end if held < 0 else _strip(text, start, held)[1])
     if held >= 0:
         found += _divide(text, held, len(text.rstrip()))
     return found
@@ -96,6 +97,12 @@ def _announces(paragraph: str) -> bool:
         return False
     bare = paragraph.strip()
     return bare.endswith(COLONS) or _TITLE.match(bare) is not None
+
+
+def _announcing_line(text: str, start: int, end: int) -> int:
+    """Return where the last line of a paragraph begins that announces the next one, else -1."""
+    begin = text.rfind("\n", start, end) + 1
+    return begin if begin > start and _announces(text[begin:end]) else -1
 
 
 def _divide(text: str, start: int, end: int) -> Iterator[Slice]:

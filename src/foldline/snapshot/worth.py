@@ -61,11 +61,15 @@ is a sentence, has a number, is of a short output, or stands at the beginning of
 program only what explains it is a sentence.
 """
 
-RARE_ALARM, RARE_FAILURE, RARE = 3.0, 6.0, 10
+RARE_ALARM, RARE_FAILURE, RARE, FEW = 3.0, 6.0, 10, 0.3
 """
-What is added instead where at most one statement in so many of an output tells of a failure: to a
-statement with a word of alarm, and to one that says that something failed.
+What is added instead where at most one statement in so many of an output tells of a failure, to a
+statement with a word of alarm and to one that says that something failed; where more do, less is,
+and from below the last as a fraction nothing.
 """
+
+CALLS, CALL_FAILED = ("call", "change"), 1.0
+"""Calls, and what is added to one that stands in one row with what failed."""
 
 OPENING_BLOCKS: Final = 2
 
@@ -130,14 +134,15 @@ _REASONS = str.split(
     "implemented implement complete completed however but means expects expected returns return "
     "unless until before after wrong correct missing unused"
 )
-REASONS: Final = frozenset((*_REASONS, *map(str.capitalize, _REASONS)))
+_RULES = ("MUST", "NEVER", "ALWAYS", "NOT", "ONLY", "MANDATORY")
+REASONS: Final = frozenset((*_REASONS, *map(str.capitalize, _REASONS), *_RULES))
 """English words that give reasons, decisions, outcomes or limits, without what follows a "'"."""
 
 STRONG: Final = frozenset(
     (
         *("because", "Because", "cause", "Cause", "caused", "causes", "root", "Root", "due"),
         *("decided", "Decided", "decision", "Decision", "chose", "chosen", "cannot"),
-        *("must", "Must", "never", "Never", "always", "Always"),
+        *("must", "Must", "MUST", "never", "Never", "NEVER", "always", "Always", "ALWAYS"),
     )
 )
 """Words of reasons, decisions and rules that hold for long."""
@@ -160,6 +165,7 @@ _REASONS_ELSEWHERE = lazy_pattern(
     "|ため|原因|必要|失敗|成功|ない|なので|때문|필요|실패|완료|않|없"
     "|поэтому|потому|нужно|ошибк|✅|❌|⚠|→"
 )
+_TAG = lazy_pattern(r"</?[\w-]{1,60}>")
 # What stands before a blank or a digit is looked at behind it: a search for one sign is fast.
 _SENTENCE = lazy_pattern(r" (?<=[A-Za-z]{2} )[a-z]{2,}+ [a-z]{2}")
 _SENTENCE_ELSEWHERE = lazy_pattern(r"[\u4e00-\u9fff]{6}|[\uac00-\ud7af]{2,}+ [\uac00-\ud7af]{2}")
@@ -172,8 +178,6 @@ _WORDS_ELSEWHERE = lazy_pattern(
 _NUMBER = lazy_pattern(r"[0-9](?<!\w.)[\d.,]*(?!\w)")
 _ALARMS = ("rror", "RROR", "fail", "Fail", "FAIL", "xception", "annot", "ot found")
 _ALARMS_ELSEWHERE = lazy_pattern("[✗❌错失异](?:(?<=[✗❌])|(?<=错)误|(?<=失)败|(?<=异)常)")
-
-
 _NO_LETTERS: Final = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
@@ -262,10 +266,14 @@ def _failures(text: str, statements: Sequence[str]) -> list[bool]:
 def _score_alarms(source: SourceText, texts: Sequence[str], quoted: bool) -> list[float]:
     """Return what is added to statements for the failures that they tell of."""
     found = _failures(source.text, texts)
-    if not quoted or sum(found) * RARE > len(texts):
+    if source.speaker in CALLS and found[0] and is_failure(texts[0].partition("\n→ ")[2]):
+        return [CALL_FAILED] * len(texts)
+    alarms = sum(found)
+    rarity = min(1.0, (len(texts) / (RARE * alarms)) ** 2) if quoted and alarms else 0.0
+    if rarity < FEW:
         return [ALARM if tells else 0.0 for tells in found]
     return [
-        (RARE_FAILURE if is_failure(text) else RARE_ALARM) if tells else 0.0
+        rarity * (RARE_FAILURE if is_failure(text) else RARE_ALARM) if tells else 0.0
         for tells, text in zip(found, texts, strict=True)
     ]
 
@@ -308,6 +316,8 @@ def _score_statements(source: SourceText, texts: Sequence[str]) -> Iterator[tupl
     for number, text in enumerate(texts, 1):
         if speaker not in PROSE:
             yield BASE, 1.0
+        elif text.startswith("<") and _TAG.fullmatch(text):
+            yield BASE, 0.0
         elif speaker == "agent" and announces(text):
             yield BASE, ANNOUNCED if _has_letters(text) else 0.0
         else:
