@@ -1,4 +1,5 @@
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -86,3 +87,12 @@ def test_no_text_is_an_error_or_slow(text):
     start = time.perf_counter()
     items(text)
     assert time.perf_counter() - start < 2
+
+
+def test_words_that_were_read_take_little_memory():
+    tracemalloc.start()
+    for number in range(50_000):
+        assert items(f"order_{number}")
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 3_000_000

@@ -13,7 +13,9 @@ LONGEST = 160
 _CAMEL = lazy_pattern(r"[a-z][A-Z]")
 _HEX = lazy_pattern(r"[0-9a-f]{7,64}")
 _SUBWORD = lazy_pattern(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
-_MEMO_SIZE = 1 << 17
+
+_MEMO_SIZE = 1 << 13
+"""Maximum number of cached words, of about 150 bytes each."""
 
 
 def _is_kept(char: str) -> bool:
@@ -37,11 +39,12 @@ def is_name(word: str) -> bool:
     """Return True for a path, number, flag, hash or name, False for an ordinary word."""
     if word.startswith("-"):
         return word.lstrip("-")[:1].isalpha() and len(word) > 3
-    if any(sign in word for sign in "/_.@") or word.isdigit():
+    # One after the other: a loop over the signs takes longer than all the rest.
+    if word.isdigit() or "/" in word or "_" in word or "." in word or "@" in word:
         return True
-    if _CAMEL.search(word) or (_HEX.fullmatch(word) and not word.isalpha()):
-        return True
-    return word.isupper() and len(word) >= 4
+    if word.islower():
+        return not word.isalpha() and _HEX.fullmatch(word) is not None
+    return len(word) >= 4 if word.isupper() else _CAMEL.search(word) is not None
 
 
 def is_exact(name: str) -> bool:
@@ -61,20 +64,18 @@ class _Memo(dict[str, tuple[str, ...]]):
             return ()  # not cached: it may be as long as a text
         if len(self) >= _MEMO_SIZE:
             self.clear()
-        found = self[word] = tuple(_items(word)) if len(word) >= 3 else ()
+        found = self[word] = _items(word) if len(word) >= 3 else ()
         return found
 
 
-def _items(word: str) -> Iterator[str]:
-    """Yield the items in a word, without surrounding punctuation; an ordinary word has none."""
+def _items(word: str) -> tuple[str, ...]:
+    """Return the items in a word, without surrounding punctuation; an ordinary word has none."""
     bare = word.rstrip("./-+~@").lstrip("+._")
-    pieces = [bare]
-    if "-" in bare[1:] and "/" not in bare and not bare.startswith("-"):
-        # Hyphenated words share endings more often than the whole word: rev-parse, re-parse.
-        pieces = [*bare.split("-"), bare[bare.index("-") :]]
-    for piece in pieces:
-        if len(piece) >= 3 and is_name(piece):
-            yield piece
+    if "-" not in bare or "/" in bare or bare.startswith("-"):
+        return (bare,) if len(bare) >= 3 and is_name(bare) else ()
+    # Hyphenated words share endings more often than the whole word: rev-parse, re-parse.
+    pieces = [*bare.split("-"), bare[bare.index("-") :]]
+    return tuple([piece for piece in pieces if len(piece) >= 3 and is_name(piece)])
 
 
 _memo = _Memo()

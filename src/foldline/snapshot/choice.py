@@ -260,7 +260,7 @@ class Choice:
         density = self._statements.densities[number] * self._discount(number)
         speaker = self._source(number).speaker
         # A value that is new may be what replaces an older one.
-        is_value = speaker == "agent" and not self._words.figures.isdisjoint(rest)
+        is_value = speaker == "agent" and any(map(self._words.figures.__getitem__, rest))
         if not words or is_value:
             return density
         loss, power = (ECHOED, ECHO_POWER) if speaker in ECHOING else (REPEATED, POWER)

@@ -308,24 +308,26 @@ class _Composer:
 
     def _with_names(self, lines: Sequence[str], quoted: Iterable[int], tokens: float) -> str:
         """Add names that are likely to be needed and stand nowhere above."""
-        above = frozenset(quoted)
-        passages = (
-            _whole_words(self.sources[one.source].text, one.start, one.end)
-            for number in self.statements.order
-            if number not in above
-            for one in (self.statements[number],)
-        )
         plain = map(blank_separators, (*lines, self.beside, self.head))
         known = chain.from_iterable(map(mentions, plain))
         listed: list[str] = []
         tokens -= NAMES_TOKENS
-        for name in likely_names(self.view.likely_names, self.sources, passages, known):
+        likely = self.view.likely_names
+        for name in likely_names(likely, self.sources, self._unquoted(quoted), known):
             tokens -= self.view.counter.texts.count(f" {name}")
             if tokens < 0:
                 break
             listed.append(name)
         names = section_lines(((titles.NAMES, listed and (" ".join(listed),)),), self.phrases)
         return join(self.head, (*lines, *names))
+
+    def _unquoted(self, quoted: Iterable[int]) -> Iterator[str]:
+        """Yield the statements that are not quoted, the best first."""
+        above = frozenset(quoted)
+        for number in self.statements.order:
+            if number not in above:
+                one = self.statements[number]
+                yield _whole_words(self.sources[one.source].text, one.start, one.end)
 
 
 def _whole_words(text: str, start: int, end: int) -> str:

@@ -33,22 +33,21 @@ _BLANKED: Final = bytes(code if chr(code).isalnum() else ord(" ") for code in ra
 
 class WordNumbers(dict[str, int]):
     """
-    The number of every word seen so far; ``figures`` are the numbers of those that are one.
+    The number of every word seen so far; ``figures`` says by number whether it is a figure.
 
     Of short words only figures count, also where they stand beside letters.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.figures: set[int] = set()
+        self.figures = bytearray()
 
     def __missing__(self, word: str) -> int:
-        number = len(self)
-        if len(word) < SHORTEST and not word.isdigit():
+        number, is_figure = len(self), word.isdigit()
+        if len(word) < SHORTEST and not is_figure:
             figure = _FIGURE.search(word)
             number = self[figure[0]] if figure else NO_WORD
-        elif word.isdigit():
-            self.figures.add(number)
+        self.figures.append(is_figure)
         self[word] = number
         return number
 

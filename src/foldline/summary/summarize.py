@@ -58,8 +58,7 @@ class Summarize:
         """Fold the groups before the tail, including an earlier snapshot."""
         positions = sorted(i for group in self.keep.older(view, context) for i in group.members)
         folded = sum(view.counts[index] for index in positions)
-        folded_positions = frozenset(positions)
-        staying = [index for index in range(len(view.messages)) if index not in folded_positions]
+        staying = sorted(set(range(len(view.messages))).difference(positions))
         cuts: tuple[Rewrite, ...] = ()
         if view.tokens - folded > max(self.share * context.target, context.target - folded):
             cuts = shorten_staying(view, context, staying, self.share, folded)
