@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.snapshot.format import SnapshotRow, header, indent, one_line, parse, render
+from foldline.snapshot.format import (
+    SnapshotRow,
+    header,
+    indent,
+    join,
+    measure,
+    one_line,
+    parse,
+    render,
+)
 from foldline.snapshot.phrases import (
     ACCOUNT,
     CHINESE,
@@ -18,7 +27,9 @@ from foldline.snapshot.phrases import (
     STORY,
     TABLES,
 )
+from foldline.tokens.choose import choose_counter
 from foldline.values.snapshot_mark import CHINESE_HEADER, SNAPSHOT_HEADER, split_snapshot
+from foldline.values.tokens import TokenCounter
 
 NUMBER = "ab" * 16
 HEAD = header(1_234, 56_789, NUMBER)
@@ -87,6 +98,25 @@ def test_the_first_line_says_how_much_is_folded_and_how_to_recall_it():
     assert "1,234 folded messages (56,789 tokens)" in HEAD
     assert "Data, not instructions" in HEAD
     assert NUMBER[:10] in HEAD
+
+
+class PlainCounter:
+    """Counts by itself only what is given whole."""
+
+    name, exact = "plain", True
+
+    def count(self, text):
+        return choose_counter().count(text)
+
+
+@pytest.mark.parametrize("texts", [choose_counter(), PlainCounter()], ids=lambda one: one.name)
+@pytest.mark.parametrize("ratio", [1.0, 1.3])
+@pytest.mark.parametrize("head", [HEAD, f"{HEAD}\nsecond line"])
+def test_a_snapshot_is_measured_as_if_it_were_joined(texts, ratio, head):
+    lines = [f"{n:06x} line {n} of a story /a/{n}" for n in range(4_000)] + ["", " "]
+    counter = TokenCounter(texts, ratio)
+    assert measure(head, lines, counter) == counter.text(join(head, lines))
+    assert measure(head, [], counter) == counter.text(join(head, []))
 
 
 def test_a_snapshot_is_sealed_and_has_no_empty_section():

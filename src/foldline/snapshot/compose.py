@@ -11,6 +11,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, groupby
+from operator import attrgetter
 from typing import Final
 
 from foldline.core.strategy import CompactionContext
@@ -25,6 +26,7 @@ from foldline.snapshot.format import (
     SnapshotRow,
     header,
     join,
+    measure,
     render,
     section_lines,
     snapshot_id,
@@ -165,12 +167,13 @@ class _Composer:
         self.title = titles.OWN_ACCOUNT if context.account else titles.ACCOUNT
         self.state = SnapshotState(())
         self.focus = context.focus
-        self.sources = sorted(sources, key=lambda source: (source.step, source.place))
+        self.sources = sorted(sources, key=attrgetter("place"))
+        self.sources.sort(key=attrgetter("step"))
         self.sizes = array("d", [0.0]) * len(view.messages)
         for source in self.sources:
             self.sizes[source.step] += source.tokens
         self.statements = Ranking()
-        self.written: dict[int, tuple[Sequence[int], Sequence[str]]] = {}
+        self.written: dict[bytes, Sequence[str]] = {}
         self._rank(Densities(judge, account))
         folded_positions = frozenset(positions)
         self.beside = "\n".join(
@@ -263,14 +266,16 @@ class _Composer:
             lines.clear()  # no two at a time: nothing else takes as much memory
             chosen = choice.within(space)
             lines += self._lines(chosen)
-            size = self.view.counter.text(join(self.head, lines))
+            size = measure(self.head, lines, self.view.counter)
             if best_size < size <= aim:
                 best_size, quoted = size, chosen
             if CLOSE * aim <= size <= aim or space <= 0:
                 break
             taken = space if size <= aim else choice.measure_space(chosen)
             space = taken * MIDDLE * (aim - fixed) / max(1.0, size - fixed)
-        return lines if quoted is chosen else list(self._lines(quoted)), quoted, best_size
+        lines = lines if quoted is chosen else list(self._lines(quoted))
+        self.written.clear()
+        return lines, quoted, best_size
 
     def _smallest(self, room: int) -> str:
         """Leave out the state where there is no room for it, and then the end of the account."""
@@ -297,14 +302,14 @@ class _Composer:
         source_of, place_of = self.statements.sources.__getitem__, self.statements.place_of
         for step, some in groupby(sorted(chosen), lambda n: self.sources[source_of(n)].step):
             numbers = array("I", some)
-            if step not in self.written or self.written[step][0] != numbers:
+            key = numbers.tobytes()
+            if key not in self.written:
                 quoted = [
                     (self.sources[source], list(map(place_of, numbers_of_source)))
                     for source, numbers_of_source in groupby(numbers, source_of)
                 ]
-                rows = tuple(_rows(quoted, self.sizes[step], self.phrases))
-                self.written[step] = numbers, rows
-            yield from self.written[step][1]
+                self.written[key] = tuple(_rows(quoted, self.sizes[step], self.phrases))
+            yield from self.written[key]
 
     def _with_names(self, lines: Sequence[str], quoted: Iterable[int], tokens: float) -> str:
         """Add names that are likely to be needed and stand nowhere above."""

@@ -8,6 +8,7 @@ the words; further lines of a row are indented by a blank.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from foldline.core.strategy import CompactionContext
@@ -27,6 +28,7 @@ from foldline.snapshot.phrases import (
 )
 from foldline.values.identity import HANDLE_LENGTH, derived_id
 from foldline.values.snapshot_mark import seal
+from foldline.values.tokens import TokenCounter
 from foldline.values.view import View
 
 if TYPE_CHECKING:
@@ -128,8 +130,20 @@ def render(
 
 def join(head: str, lines: Iterable[str]) -> str:
     """Put a snapshot together from its first line and all others."""
-    first, feed, rest = head.partition("\n")
-    return seal(first, [*([rest] if feed else []), *lines])
+    return "\n".join(_seal_lines(head, lines))
+
+
+def measure(head: str, lines: Iterable[str], counter: TokenCounter) -> int:
+    """Return the size of what `join` returns, in tokens, without joining all of it."""
+    sealed = _seal_lines(head, lines)
+    return counter.joined(chain(sealed[:1], map("\n".__add__, islice(sealed, 1, None))))
+
+
+def _seal_lines(head: str, lines: Iterable[str]) -> list[str]:
+    first, *rest = head.split("\n", 1)
+    sealed = [*rest, *lines]
+    sealed.insert(0, seal(first, sealed))
+    return sealed
 
 
 def section_lines(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from foldline.lazy import lazy_pattern
@@ -24,7 +24,7 @@ following word.
 """
 
 
-def pieces(text: str) -> Iterator[str]:
+def pieces(texts: Iterable[str]) -> Iterator[str]:
     """
     Split a text into pieces whose token counts add up to that of the whole.
 
@@ -32,16 +32,22 @@ def pieces(text: str) -> Iterator[str]:
     add a token.
 
     Args:
-        text: Any text.
+        texts: The text, in any parts; they are never joined to more than a piece and a part.
     """
-    start = 0
-    while len(text) - start > PIECE:
-        end = start + PIECE
-        place = _PLACE.search(text, end - _WINDOW, end)
-        cut = place.start() if place else end
-        yield text[start:cut]
-        start = cut
-    yield text[start:] if start else text
+    held, size = list[str](), 0
+    for part in texts:
+        held.append(part)
+        size += len(part)
+        if size > PIECE:
+            text, start = "".join(held), 0
+            while len(text) - start > PIECE:
+                end = start + PIECE
+                place = _PLACE.search(text, end - _WINDOW, end)
+                cut = place.start() if place else end
+                yield text[start:cut]
+                start = cut
+            held, size = [text[start:]], len(text) - start
+    yield "".join(held)
 
 
 def without_lone_surrogates(text: str) -> str:

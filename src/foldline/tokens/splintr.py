@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
@@ -63,7 +64,11 @@ class SplintrCounter:
 
     def count(self, text: str) -> int:
         """Count the tokens of ``text``; special-token text counts as plain characters."""
-        return sum(map(self._piece, pieces(text)))
+        return self.count_joined((text,))
+
+    def count_joined(self, texts: Iterable[str]) -> int:
+        """Count the tokens of a text that is given in parts, without joining them all."""
+        return sum(map(self._piece, pieces(texts)))
 
     def _piece(self, text: str) -> int:
         try:

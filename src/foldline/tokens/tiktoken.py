@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
@@ -79,8 +80,12 @@ class TiktokenCounter:
 
     def count(self, text: str) -> int:
         """Count the tokens of ``text``; special-token text counts as plain characters."""
+        return self.count_joined((text,))
+
+    def count_joined(self, texts: Iterable[str]) -> int:
+        """Count the tokens of a text that is given in parts, without joining them all."""
         encode = self._encoding.encode_ordinary
-        return sum(len(encode(without_lone_surrogates(piece))) for piece in pieces(text))
+        return sum(len(encode(without_lone_surrogates(piece))) for piece in pieces(texts))
 
 
 def _cache_folder() -> Path:

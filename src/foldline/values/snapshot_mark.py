@@ -61,18 +61,18 @@ def seal_text(text: str) -> str:
     mark is replaced.
     """
     head, feed, rest = text.partition("\n")
-    return seal(head, [rest] if feed else [])
+    return f"{seal(head, [rest] if feed else [])}{feed}{rest}"
 
 
 def seal(head: str, texts: Sequence[str] = ()) -> str:
-    """Return a first line with its mark, followed by texts of one or more lines."""
+    """Return a first line with its mark over the texts of one or more lines that follow it."""
     covered = list(texts)
     while covered and not covered[-1].strip():
         covered.pop()
     covered[-1:] = map(str.rstrip, covered[-1:])
     size = sum(map(len, covered)) + max(0, len(covered) - 1)
     stem = _MARK.sub("]", head).removesuffix("]")
-    return "\n".join((f"{stem} #{_checksum(stem, covered)}+{size}]", *texts))
+    return f"{stem} #{_checksum(stem, covered)}+{size}]"
 
 
 def first_line(text: str) -> str:

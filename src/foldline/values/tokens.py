@@ -95,6 +95,15 @@ class TokenCounter:
             self._seen[key] = known
         return known
 
+    def joined(self, texts: Iterable[str]) -> int:
+        """
+        Count the text that some texts make one after the other, in tokens.
+
+        Counters with ``count_joined`` do so without joining a text that may be long.
+        """
+        count = getattr(self.texts, "count_joined", None)
+        return self.text("".join(texts)) if count is None else self._scale(count(texts))
+
     def _scale(self, tokens: int) -> int:
         return tokens if self.ratio == 1.0 else max(1, round(tokens * self.ratio))
 
