@@ -45,7 +45,13 @@ def test_colours_are_left_out_of_an_output(escape):
 
 
 def test_a_pattern_that_begins_like_a_colour_stays():
-    assert unwrap("grep '^[[A-Z]0-9]*$' names") == "grep '^[[A-Z]0-9]*$' names"
+    for text in ("grep '^[[A-Z]0-9]*$' names", "s/^[[1a]b/x/ ^[[0A-Z]"):
+        assert unwrap(text) == text
+
+
+def test_colours_in_a_wrapped_output_are_left_out_too():
+    wrapped = {"output": "\x1b[31merror\x1b[0m: x", "metadata": {"exit_code": 1}}
+    assert unwrap(json.dumps(wrapped)) == "error: x\nexit code 1"
 
 
 @pytest.mark.parametrize("wrapping", [TIMED, CODED, TAGGED, BELOW])

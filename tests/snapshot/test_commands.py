@@ -11,6 +11,7 @@ from foldline.snapshot.commands import (
     MOST_FILES,
     changed_files,
     command_of,
+    commit_message,
     ends_itself,
     only_shows,
     run_key,
@@ -109,6 +110,39 @@ def test_a_commit_is_the_same_whatever_its_message():
     command = "git add a && git commit {} --no-verify && git push"
     for message in ("-m 'x'", '-m "y; z"', '-am "$(cat <<E\nx -m y\nE\n)"', "--message='z'"):
         assert run_key(command.format(message)) == command.replace(" {}", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("git commit -qm 'fix it'", "fix it"),
+        ("git -C x commit -m 'a' -m \"b\" && git tag -m 'c'", "a\n\nb"),
+        ("git commit -m \"$(cat <<'E'\nfix it\n\nbecause\nE\n)\"", "fix it\n\nbecause"),
+        ("cat > a <<'E'\nx = 1\nE\ngit commit -F- <<'F'\nadd a\nF", "add a"),
+        ("docker run -m '5g' x && git commit --amend --no-edit", ""),
+        ("git log --grep='git commit' -m 'z'", ""),
+        ("python -m 'http.server' # git commit", ""),
+        ("cat > hook.sh <<E\ngit commit -m 'wip'\nE", ""),
+        ('git commit -m "$MSG"', ""),
+    ],
+)
+def test_the_message_of_a_commit_is_what_git_takes_for_it(command, message):
+    assert commit_message(command) == message
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat d.csv | awk -F, '{print $1 > \"out.txt\"}'",
+        "sed -n '1p;w out.txt' a",
+        "cat a; sed -n -i 's/a;b/c/p' f",
+        "find . -name 'a|b' \"-exec\" rm {} \\;",
+        "cat [[ x; rm -rf y ]]",
+        "rg 'a|b' x > y",
+    ],
+)
+def test_a_command_that_acts_in_what_is_quoted_does_more_than_show(command):
+    assert not only_shows(command)
 
 
 @pytest.mark.parametrize(

@@ -218,11 +218,24 @@ def test_an_exit_code_stands_with_what_was_printed_last_where_no_line_says_why(l
     assert found.lines == ("exit code 1: no log yet",)
 
 
-def test_an_exit_code_stands_with_the_first_line_that_names_an_error():
-    output = 'tool ERROR "cross" was not found\ntool ERROR Run with --verbose for more'
+@pytest.mark.parametrize(
+    ("output", "lines"),
+    [
+        (
+            'tool ERROR "cross" was not found\nx\ntool ERROR Run with --verbose for more',
+            ('tool ERROR "cross" was not found', "tool ERROR Run with --verbose for more"),
+        ),
+        (
+            "checking for strerror error function\ncc: main.c: error: no such file",
+            ("checking for strerror error function", "cc: main.c: error: no such file"),
+        ),
+        ("tool ERROR no such key\ndone", ("tool ERROR no such key", "exit code 1")),
+    ],
+)
+def test_the_first_and_last_lines_that_name_an_error_stand_for_an_exit_code(output, lines):
     result = T("1", f"Exit code: 1\nOutput:\n{output}")
     (found,) = open_errors([call("run", command="tool run"), result])
-    assert found.lines == ('tool ERROR "cross" was not found', "exit code 1")
+    assert found.lines == lines
 
 
 def test_an_exit_code_without_any_output_stands_alone():

@@ -266,8 +266,9 @@ def test_the_message_of_a_commit_is_what_an_agent_says_of_its_work(command):
     assert "written" not in dict(found)
 
 
-def test_a_file_that_is_written_before_a_commit_is_no_message():
-    script = f"cat > a.py << 'EOF'\n{LONG}\nEOF\ngit commit -am x"
+@pytest.mark.parametrize("commit", ["git commit -am x", "git commit -qam 'add a'"])
+def test_a_file_that_is_written_before_a_commit_is_no_message(commit):
+    script = f"cat > a.py << 'EOF'\n{LONG}\nEOF\n{commit}"
     found = told(U("t"), A(run(command=script)), T("1", "ok"))
     assert [speaker for speaker, text in found if LONG in text] == ["written"]
 

@@ -53,7 +53,7 @@ def exit_code(text: str) -> int | None:
 
 
 _COLOUR = lazy_pattern(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
-_VISIBLE_COLOUR = lazy_pattern(r"\^\[\[(?:[0-9;?]{1,20}[A-Za-z]|[mK])")
+_VISIBLE_COLOUR = lazy_pattern(r"\^\[\[[0-9;?]{0,20}[mK]")
 """What colours an output, and the same as programs write it that make escapes visible."""
 
 
@@ -64,7 +64,8 @@ def unwrap(text: str) -> str:
     An exit code other than 0 follows the output in a line of its own, and so does 0 where there
     is no output.
     """
-    inner, code = _take_off(_without_colours(without_reminders(text)))
+    inner, code = _take_off(without_reminders(text))
+    inner = _without_colours(inner)
     if code is None or (code == 0 and inner.strip()):
         return inner
     return f"{inner}\nexit code {code}".lstrip("\n")

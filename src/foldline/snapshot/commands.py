@@ -48,8 +48,10 @@ _FILTER: Final = (
 _SHOWS = lazy_pattern(
     rf"(?:cd \S{{1,300}} && )?{_SHOW}(?:{_FILTER})*(?:(?:;|&&|\n)\s*{_SHOW}(?:{_FILTER})*)*\Z"
 )
-_SUBSTITUTED: Final = ("$(", "`")
-"""How a command begins that runs in what is quoted."""
+_UNSURE = lazy_pattern(
+    r"\$\(|`|\[\[|\b[gmn]?awk\b|\bfind\b|\bsed (?!-n (['\"]?)[\d,$p;]{1,60}p\1(?:\s|\Z))"
+)
+"""What may act in what is quoted, such as the script of another program."""
 
 _INNER_COMMAND = lazy_pattern(r"\"?\b(?:cmd|command)\"?: ?(\"(?:[^\"\\\n]|\\.){1,20000}\")")
 _HEREDOC = lazy_pattern(r"(?<!<)<<(?!<)[-~]?[ \t]{0,4}([\"']?)(\w{1,40})\1")
@@ -77,7 +79,9 @@ _PYTEST = lazy_pattern(r"(?:^|&& |; )(?:python3? -m )?pytest\b[^|;&\n]*")
 _VERBOSITY = lazy_pattern(r" -(?:[qvsx]{1,4}|-tb=\w{1,9}|-no-header)(?=\s|\Z)")
 """How much pytest prints, which is no part of what it runs."""
 
-_MESSAGE = lazy_pattern(r" (?:-a?m|--message)[ =]?(_++)")
+_MESSAGE = lazy_pattern(r" (?:-[a-zA-Z]{0,8}m|--message)[ =]?(_++)")
+_COMMIT = lazy_pattern(r"\bgit (?:-[cC] \S{1,300} ){0,4}commit\b[^;&|\n]*")
+_FROM_INPUT = lazy_pattern(r" (?:-F ?|--file[= ])-(?=\s|\Z)")
 _CUT_BY = lazy_pattern(
     r"(?:(?:\|&?\s*+(?:tail|head|cat|less|tee)\b[^|;&<>()`\n]*+|"
     r"\d?>&\d|[\d&]?>>?\s?[^\s|;&<>()`]{1,200}+)\s*+)++"
@@ -130,7 +134,7 @@ def only_shows(command: str) -> bool:
     """Return True if a shell command only shows something, whatever it looks for."""
     if _SHOWS.match(command):
         return True
-    if len(command) > KEYED or any(map(command.__contains__, _SUBSTITUTED)):
+    if len(command) > KEYED or _UNSURE.search(command) or any(changed_files(command)):
         return False
     return _SHOWS.match(mask_quoted(command)) is not None
 
@@ -180,13 +184,15 @@ def heredocs(command: str) -> Iterator[tuple[int, int]]:
 
 def commit_message(command: str) -> str:
     """Return the message of a commit that a command makes, "" where it gives none."""
-    if "git commit" not in command or len(command) > PARTED:
+    if "commit" not in command or len(command) > PARTED:
         return ""
-    masked = mask_quoted(command)
-    given = [command[slice(*found.span(1))][1:-1] for found in _MESSAGE.finditer(masked)]
-    if " -F -" in masked or any(text.startswith("$(cat ") for text in given):
-        given = [command[start:end].strip() for start, end in heredocs(command)]
-    return "\n\n".join(given)
+    masked, fed = mask_quoted(command), list(heredocs(command))
+    commits = (one.span() for one in _COMMIT.finditer(masked))
+    begin, end = next((s for s in commits if not any(a <= s[0] < b for a, b in fed)), (0, 0))
+    given = [command[slice(*one.span(1))][1:-1] for one in _MESSAGE.finditer(masked, begin, end)]
+    if _FROM_INPUT.search(masked, begin, end) or "".join(given).startswith("$(cat "):
+        given = [command[start:stop].strip() for start, stop in fed if start > begin][:1]
+    return "\n\n".join(text for text in given if not text.startswith("$"))
 
 
 def brief_command(command: str, phrases: Phrases = ENGLISH) -> str:

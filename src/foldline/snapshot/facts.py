@@ -130,9 +130,10 @@ def _telling(result: ToolResult, aim: _Aim) -> tuple[str, ...]:
         last = next((place for place in behind if _finds(says, lines[place])), first)
         if first == last and _EXITED.fullmatch(lines[first]):
             # It tells less than a line that names an error in an unknown place, or the last one.
-            first = next((at for at in near if _finds(_NAMED, lines[at])), first)
-            if first == last:
+            named = [at for at in near if _finds(_NAMED, lines[at])]
+            if not named:
                 return (printed_verdict(lines[first], text)[:300],)
+            first, last = named[0], named[-1] if len(named) > 1 else last
         return tuple(dict.fromkeys(_complete_line(lines, place) for place in (first, last)))
     if not result.is_error:
         return ()

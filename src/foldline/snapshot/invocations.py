@@ -71,7 +71,7 @@ _AGENT_TOOLS: Final = lazy_pattern(
     r"(?i)(?:task|agent|explore|dispatch_agent|spawn_agent|wait_agent|subagent\w*|delegate\w*)"
 )
 _WAITING: Final = "wait"
-_AGENTS = lazy_pattern(r'"(?:ids|targets|agent\w{0,20})"')
+_AGENTS = lazy_pattern(r'"(?:ids|targets|agent\w{0,20})"\s*:')
 """The name of a call that waits for other agents or for a command, and what names the agents."""
 
 FETCHING: Final = "TaskOutput"
@@ -83,7 +83,7 @@ SHORT_CALL: Final = 2_000
 
 def asks_agent(call: ToolCall) -> bool:
     """Return True if another agent answers a call."""
-    if call.name == _WAITING:
+    if call.name.lower() == _WAITING:
         return _AGENTS.search(call.arguments, 0, SHORT_CALL) is not None
     return _AGENT_TOOLS.fullmatch(call.name) is not None
 

@@ -265,10 +265,11 @@ class _Reader:
         if not written or is_answered or changes_nothing(call, result):
             return
         first = len(self.sources)
-        if message := commit_message(call.command):
-            self._add(position, place, "draft", message)
-            return
+        message = commit_message(call.command)
+        self._add(position, place, "draft", message)
         for text in written:
+            if message in text and 2 * len(message) > len(text):
+                continue  # a command that commits and does little else
             # A comment of a script begins like a heading of the first level.
             is_draft = "\n## " in text and is_report(text)
             self._add(position, place, "draft" if is_draft else "written", text)

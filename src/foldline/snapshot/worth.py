@@ -65,11 +65,11 @@ RARE_ALARM, RARE_FAILURE, RARE, FEW = 3.0, 6.0, 10, 0.3
 """
 What is added instead where at most one statement in so many of an output tells of a failure, to a
 statement with a word of alarm and to one that says that something failed; where more do, less is,
-and from below the last as a fraction nothing.
+and below the last, as a fraction, no more than in any other text.
 """
 
-CALLS, CALL_FAILED = ("call", "change"), 1.0
-"""Calls, and what is added to one that stands in one row with what failed."""
+CALL_FAILED: Final = 1.0
+"""What is added to a call that changes or runs something and stands in one row with a failure."""
 
 OPENING_BLOCKS: Final = 2
 
@@ -134,7 +134,7 @@ _REASONS = str.split(
     "implemented implement complete completed however but means expects expected returns return "
     "unless until before after wrong correct missing unused"
 )
-_RULES = ("MUST", "NEVER", "ALWAYS", "NOT", "ONLY", "MANDATORY")
+_RULES = ("MUST", "NEVER", "ALWAYS", "MANDATORY")
 REASONS: Final = frozenset((*_REASONS, *map(str.capitalize, _REASONS), *_RULES))
 """English words that give reasons, decisions, outcomes or limits, without what follows a "'"."""
 
@@ -266,7 +266,7 @@ def _failures(text: str, statements: Sequence[str]) -> list[bool]:
 def _score_alarms(source: SourceText, texts: Sequence[str], quoted: bool) -> list[float]:
     """Return what is added to statements for the failures that they tell of."""
     found = _failures(source.text, texts)
-    if source.speaker in CALLS and found[0] and is_failure(texts[0].partition("\n→ ")[2]):
+    if source.speaker == "change" and found[0] and is_failure(texts[0].partition("\n→ ")[2]):
         return [CALL_FAILED] * len(texts)
     alarms = sum(found)
     rarity = min(1.0, (len(texts) / (RARE * alarms)) ** 2) if quoted and alarms else 0.0
