@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
-from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import tool
-from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.integrations import agents
+from tests.integrations.chat_models import chat_model
 from tests.integrations.summarizing import check_own_accounts, one_model
 
 from foldline import Ask, BudgetError, Config, ContextOverflow, StoreError
@@ -28,14 +27,6 @@ from foldline.testing.scripted import Answer, CallTool, Capped, Nothing, Overflo
 PROVIDERS = ("openai", "anthropic")
 
 read_file = tool(agents.read_file)
-
-
-def chat_model(provider: str, server: ScriptedServer, name: str = agents.AGENT) -> Any:
-    if provider == "openai":
-        return ChatOpenAI(model=name, base_url=server.openai_url, api_key="any", max_retries=0)
-    return ChatAnthropic(
-        model_name=name, base_url=server.url, api_key="any", max_retries=0, max_tokens=512
-    )
 
 
 def agent_of(model: Any, *middleware: Any, **options: Any) -> Any:

@@ -374,7 +374,7 @@ def test_the_model_of_the_run_writes_the_summaries_itself(model, monkeypatch):
 def test_a_model_that_a_run_names_writes_the_summaries_itself():
     async def held() -> None:
         async with AsyncOpenAI(base_url=server.openai_url, api_key="any", max_retries=0) as client:
-            provider = OpenAIProvider(openai_client=client)
+            provider = OpenAIProvider(openai_client=scenario.unchecked(client))
             config = run_config(session, model_provider=provider, tracing_disabled=True)
             agent = Agent(
                 "checker", instructions=scenario.SYSTEM, tools=[read_file], model=scenario.AGENT
