@@ -256,7 +256,7 @@ def test_a_graph_node_sends_a_view_that_fits_and_the_state_keeps_everything():
             return {"messages": [model.invoke(seen)]}
 
         graph = graph_of(call)
-        said = agents.run(asking(graph), turns=45)
+        said = agents.run(asking(graph), turns=30)
         state = graph.get_state({"configurable": {"thread_id": "t"}}).values["messages"]
     assert server.violations == ()
     agents.check_requests(server.requests)
@@ -285,7 +285,7 @@ def test_a_graph_may_keep_the_compressed_list_instead_of_the_history():
                 state = await graph.ainvoke({"messages": [HumanMessage(text)]}, config)
                 return str(state["messages"][-1].text)
 
-            await agents.arun(ask, turns=45)
+            await agents.arun(ask, turns=30)
             return list(graph.get_state(config).values["messages"])
 
         state = asyncio.run(main())
@@ -311,7 +311,7 @@ def test_the_compressor_is_a_pre_model_hook(hook):
             history[:] = state["messages"]
             return str(history[-1].text)
 
-        said = asyncio.run(agents.arun(ask, turns=16))
+        said = asyncio.run(agents.arun(ask, turns=11))
         compacted = [r for r in compressor.session(history).receipts if r.edits]
         compressor.close()
     assert server.violations == ()
