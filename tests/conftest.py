@@ -39,7 +39,7 @@ settings.register_profile(
     derandomize=True,
     deadline=None,
     database=None,
-    max_examples=20,
+    max_examples=30,
     suppress_health_check=SLOW,
 )
 settings.register_profile(
