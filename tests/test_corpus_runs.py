@@ -163,7 +163,7 @@ def test_a_finished_run_is_not_repeated(corpus, tmp_path):
 
 
 def test_added_and_removed_files_change_only_their_parts(tmp_path):
-    corpus, out = write_corpus(tmp_path / "corpus", 300), tmp_path / "out"
+    corpus, out = write_corpus(tmp_path / "corpus", 160), tmp_path / "out"
     scanned_here(corpus, out)
     (corpus / "day-0" / "session-000.json").unlink()
     (corpus / "aaa.json").write_text('[{"role": "user", "content": "new here"}]')

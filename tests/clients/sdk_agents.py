@@ -12,7 +12,7 @@ import openai
 from tests.clients.proxied import TURNS, printed
 
 KEY = "made-up"
-LINES = 50
+LINES = 75
 ASK = {"role": "user", "content": "Print what there is to print."}
 SCHEMA = {
     "type": "object",

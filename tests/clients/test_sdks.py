@@ -16,7 +16,7 @@ from foldline.testing import ScriptedServer
 from foldline.testing.scripted import CallTool
 
 WINDOW = 10_000
-SESSION_TURNS = 30
+SESSION_TURNS = 20
 Way: TypeAlias = tuple[Script, ScriptedServer, str]
 """A provider, the source of its answers, and its address."""
 
@@ -27,7 +27,7 @@ def call(turn: int) -> CallTool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.__name__)
-def test_a_session_of_thirty_tool_turns_survives_three_compactions(
+def test_a_session_of_twenty_tool_turns_survives_three_compactions(
     agent: Callable[[str], str], tmp_path: Path
 ) -> None:
     script = Script(call, SESSION_TURNS)

@@ -58,11 +58,19 @@ def link(archive: Path) -> Iterator[str]:
         yield found
 
 
-@pytest.fixture
-def visit(browser: Any, link: str) -> Iterator[Visit]:
+@pytest.fixture(scope="module")
+def window(browser: Any, link: str) -> Iterator[Visit]:
     with browsing(browser, link) as made:
         yield made
-        assert made.troubles == []
+
+
+@pytest.fixture
+def visit(window: Visit) -> Iterator[Visit]:
+    """The list of sessions, in a window of all tests with nothing special."""
+    window.troubles.clear()
+    window.go("/")
+    yield window
+    assert window.troubles == []
 
 
 def session_of(visit: Visit) -> str:
@@ -314,57 +322,58 @@ def hostile_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def attack(hostile_folder: Path) -> Iterator[str]:
-    with hosted(lambda: in_files(hostile_folder)) as link:
-        yield link
+def attacked(browser: Any, hostile_folder: Path) -> Iterator[Visit]:
+    with hosted(lambda: in_files(hostile_folder)) as link, browsing(browser, link) as made:
+        yield made
+
+
+@pytest.fixture
+def attack(attacked: Visit) -> Iterator[Visit]:
+    """A window on hostile transcripts."""
+    attacked.troubles.clear()
+    yield attacked
+    assert attacked.troubles == []
 
 
 @pytest.mark.requirement("V8")
-def test_no_text_of_a_transcript_is_ever_active(browser: Any, attack: str) -> None:
-    with browsing(browser, attack) as visit:
-        page = visit.go("/?q=json&sort=size&order=rising")
-        rows = page.locator("tbody a").all()
-        places = {row.inner_text(): str(row.get_attribute("href")) for row in rows}
-        assert len(places) == len(HOSTILE) + 2
-        for name, base in places.items():
-            large = name.startswith(("line", "many"))
-            for view in (
-                ("", "/requests/1") if large else ("", "/requests/1", "/tokens", "/forgotten")
-            ):
-                page = visit.go(f"{base}{view}")
-                assert page.evaluate("window.owned") is None, name
-                assert page.evaluate("({}).owned") is None, name
-                outside = "[...document.querySelectorAll('[src], [href], [action]')].map(e => "
-                outside += "e.getAttribute('src') || e.getAttribute('href') || "
-                outside += "e.getAttribute('action')).filter(u => !/^[/#]|^data:,/.test(u))"
-                assert page.evaluate(outside) == [], name
-                assert page.locator("main").is_visible()
-                assert page.evaluate("document.body.innerText").count("foldline inspect") >= 1
-            assert visit.troubles == [], name
+def test_no_text_of_a_transcript_is_ever_active(attack: Visit) -> None:
+    page = attack.go("/?q=json&sort=size&order=rising")
+    rows = page.locator("tbody a").all()
+    places = {row.inner_text(): str(row.get_attribute("href")) for row in rows}
+    assert len(places) == len(HOSTILE) + 2
+    for name, base in places.items():
+        large = name.startswith(("line", "many"))
+        for view in ("", "/requests/1") if large else ("", "/requests/1", "/tokens", "/forgotten"):
+            page = attack.go(f"{base}{view}")
+            assert page.evaluate("window.owned") is None, name
+            assert page.evaluate("({}).owned") is None, name
+            outside = "[...document.querySelectorAll('[src], [href], [action]')].map(e => "
+            outside += "e.getAttribute('src') || e.getAttribute('href') || "
+            outside += "e.getAttribute('action')).filter(u => !/^[/#]|^data:,/.test(u))"
+            assert page.evaluate(outside) == [], name
+            assert page.locator("main").is_visible()
+            assert page.evaluate("document.body.innerText").count("foldline inspect") >= 1
+        assert attack.troubles == [], name
 
 
-def test_a_search_for_something_hostile_stays_a_search(browser: Any, attack: str) -> None:
-    with browsing(browser, attack) as visit:
-        visit.go("/?q=json")
-        base = str(visit.page.locator("tbody a:has-text('script')").first.get_attribute("href"))
-        visit.go(f"{base}/knows?q=%3Cscript%3Ewindow.owned")
-        assert visit.page.input_value("#search") == "<script>window.owned"
-        assert "in view, here" in visit.page.inner_text(".verdict")
-        assert visit.page.evaluate("window.owned") is None
-        assert visit.troubles == []
+def test_a_search_for_something_hostile_stays_a_search(attack: Visit) -> None:
+    attack.go("/?q=json")
+    base = str(attack.page.locator("tbody a:has-text('script')").first.get_attribute("href"))
+    attack.go(f"{base}/knows?q=%3Cscript%3Ewindow.owned")
+    assert attack.page.input_value("#search") == "<script>window.owned"
+    assert "in view, here" in attack.page.inner_text(".verdict")
+    assert attack.page.evaluate("window.owned") is None
 
 
-def test_a_long_line_is_read_page_by_page(browser: Any, attack: str) -> None:
-    with browsing(browser, attack) as visit:
-        visit.go("/?q=line.json")
-        visit.page.click("tbody a")
-        visit.page.wait_for_selector(".chart", timeout=60_000)
-        visit.go(f"{visit.page.url.removeprefix(visit.origin)}/requests/1")
-        visit.page.locator(".more a").first.click()
-        assert f"of {LONG:,}" in visit.page.inner_text(".pages")
-        visit.page.click(".pages >> text=last")
-        assert f"to {LONG:,}" in visit.page.inner_text(".pages")
-        assert visit.troubles == []
+def test_a_long_line_is_read_page_by_page(attack: Visit) -> None:
+    attack.go("/?q=line.json")
+    attack.page.click("tbody a")
+    attack.page.wait_for_selector(".chart", timeout=60_000)
+    attack.go(f"{attack.page.url.removeprefix(attack.origin)}/requests/1")
+    attack.page.locator(".more a").first.click()
+    assert f"of {LONG:,}" in attack.page.inner_text(".pages")
+    attack.page.click(".pages >> text=last")
+    assert f"to {LONG:,}" in attack.page.inner_text(".pages")
 
 
 def test_totals_are_those_of_stats(browser: Any, tmp_path: Path) -> None:

@@ -35,12 +35,12 @@ AGENT, SUMMARIZER = "scripted-agent", "scripted-summarizer"
 """The models that requests ask for: who is asked is told by the name."""
 
 WINDOW = 6_000
-"""The window that the agents are given, in tokens: a run of 40 turns fills it many times."""
+"""The window that the agents are given, in tokens: a run of 27 turns fills it many times."""
 
-TURNS = 100 if NIGHTLY else 40
+TURNS = 100 if NIGHTLY else 34
 """Turns of the long run; each framework is taken through it in one way."""
 
-FEWER = 40
+FEWER = 27
 """Turns in which each other way of the same framework meets every fault."""
 
 READ_FILE: dict[str, Any] = {
@@ -97,11 +97,11 @@ def answer(turn: int) -> str:
 
 
 def read_file(path: str) -> str:
-    """Return the tool output: about 350 tokens, different for every path."""
+    """Return the tool output: about 500 tokens, different for every path."""
     seed = sum(path.encode())
     lines = (
         f"{line:03d}: def check_{seed + line}(value: int) -> bool:  return value != {line * seed}"
-        for line in range(12)
+        for line in range(18)
     )
     return "\n".join([f"# {path}", *lines])
 

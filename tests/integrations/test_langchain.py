@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
-from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import tool
-from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from tests.integrations import agents
+from tests.integrations.chat_models import chat_model
 from tests.integrations.summarizing import check_own_accounts, one_model
 
 from foldline import Ask, BudgetError, Config, ContextOverflow, StoreError
@@ -28,14 +27,6 @@ from foldline.testing.scripted import Answer, CallTool, Capped, Nothing, Overflo
 PROVIDERS = ("openai", "anthropic")
 
 read_file = tool(agents.read_file)
-
-
-def chat_model(provider: str, server: ScriptedServer, name: str = agents.AGENT) -> Any:
-    if provider == "openai":
-        return ChatOpenAI(model=name, base_url=server.openai_url, api_key="any", max_retries=0)
-    return ChatAnthropic(
-        model_name=name, base_url=server.url, api_key="any", max_retries=0, max_tokens=512
-    )
 
 
 def agent_of(model: Any, *middleware: Any, **options: Any) -> Any:
@@ -87,7 +78,7 @@ def test_an_agent_passes_the_threshold_repeatedly_and_loses_nothing(provider):
         middleware = FoldlineMiddleware(window=agents.WINDOW)
         agent = agent_of(chat_model(provider, server), middleware, checkpointer=InMemorySaver())
         ask, history = asking(agent, "thread-1")
-        said = agents.run(ask, turns=45)
+        said = agents.run(ask, turns=30)
         session = middleware.session("thread-1")
         compacted = [receipt for receipt in session.receipts if receipt.status == "compacted"]
         agents.check_words(said, agents.words(session.messages))
@@ -100,7 +91,7 @@ def test_an_agent_passes_the_threshold_repeatedly_and_loses_nothing(provider):
     agents.check_words(said, user_texts(history()))
     results = [message for message in history() if message.type == "tool"]
     assert {m.content for m in results} == {
-        agents.read_file(path) for turn in range(45) for r in agents.files_of(turn) for path in r
+        agents.read_file(path) for turn in range(30) for r in agents.files_of(turn) for path in r
     }
 
 
@@ -127,7 +118,7 @@ def test_messages_kept_by_a_compaction_are_the_objects_of_the_state():
     with ScriptedServer(agents.model) as server:
         middleware = FoldlineMiddleware(window=4_000)
         ask, history = asking(agent_of(chat_model("openai", server), middleware, inner))
-        agents.run(ask, turns=20)
+        agents.run(ask, turns=14)
     sent = inner.requests[-1].messages
     assert len(sent) < len(history())
     said = {message.id: message for message in history()}
@@ -186,7 +177,7 @@ def test_the_summarizer_gets_plain_text_and_no_tools():
         summarizer = chat_model("anthropic", server, agents.SUMMARIZER)
         middleware = FoldlineMiddleware(window=4_000, summarizer=summarizer)
         ask, _ = asking(agent_of(chat_model("anthropic", server), middleware))
-        agents.run(ask, turns=16)
+        agents.run(ask, turns=11)
     asked = [request for request in server.requests if request.model == agents.SUMMARIZER]
     assert asked
     for request in asked:
@@ -207,7 +198,7 @@ def test_the_model_of_the_agent_writes_the_summaries_itself(provider, options, m
         middleware = FoldlineMiddleware(window=4_000, **options)
         agent = agent_of(chat_model(provider, server), middleware, checkpointer=InMemorySaver())
         ask, _ = asking(agent, "t")
-        agents.run(ask, turns=16)
+        agents.run(ask, turns=11)
         receipts = middleware.session("t").receipts
     check_own_accounts(server)
     assert sum(receipt.status == "compacted" for receipt in receipts) >= 2
@@ -232,7 +223,7 @@ def test_a_smaller_real_window_is_learned_without_an_error(provider):
     with ScriptedServer(agents.model, window=5_000) as server:
         agent = agent_of(chat_model(provider, server), FoldlineMiddleware(window=64_000))
         ask, history = asking(agent)
-        said = agents.run(ask, turns=30)
+        said = agents.run(ask, turns=20)
     assert server.violations == ()
     agents.check_words(said, user_texts(history()))
 
@@ -379,7 +370,7 @@ def test_an_agent_requests_a_compaction_only_if_allowed():
     with ScriptedServer(remembering) as server:
         middleware = FoldlineMiddleware(window=16_000, tools=["recall", "compact"])
         ask, _ = asking(agent_of(chat_model("openai", server), middleware))
-        agents.run(ask, turns=20)
+        agents.run(ask, turns=14)
         assert "Compacted" in ask("Please tidy up.")
         offered = [[tool["function"]["name"] for tool in r.body["tools"]] for r in server.requests]
     assert server.violations == ()

@@ -15,12 +15,12 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.tools import tool
-from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
 from tests.integrations import agents
+from tests.integrations.chat_models import openai_model
 
 import foldline
 from foldline import Ask, BudgetError, Config, InputError, policy
@@ -223,9 +223,7 @@ def test_any_policy_can_be_used_instead():
 
 
 def model_of(server: ScriptedServer) -> Any:
-    return ChatOpenAI(
-        model=agents.AGENT, base_url=server.openai_url, api_key="any", max_retries=0
-    ).bind_tools([read_file])
+    return openai_model(server).bind_tools([read_file])
 
 
 def graph_of(call: Any) -> Any:
@@ -258,7 +256,7 @@ def test_a_graph_node_sends_a_view_that_fits_and_the_state_keeps_everything():
             return {"messages": [model.invoke(seen)]}
 
         graph = graph_of(call)
-        said = agents.run(asking(graph), turns=45)
+        said = agents.run(asking(graph), turns=30)
         state = graph.get_state({"configurable": {"thread_id": "t"}}).values["messages"]
     assert server.violations == ()
     agents.check_requests(server.requests)
@@ -287,7 +285,7 @@ def test_a_graph_may_keep_the_compressed_list_instead_of_the_history():
                 state = await graph.ainvoke({"messages": [HumanMessage(text)]}, config)
                 return str(state["messages"][-1].text)
 
-            await agents.arun(ask, turns=45)
+            await agents.arun(ask, turns=30)
             return list(graph.get_state(config).values["messages"])
 
         state = asyncio.run(main())
@@ -301,9 +299,7 @@ def test_a_graph_may_keep_the_compressed_list_instead_of_the_history():
 @pytest.mark.parametrize("hook", ["hook", "ahook"])
 def test_the_compressor_is_a_pre_model_hook(hook):
     with ScriptedServer(agents.model, window=agents.WINDOW) as server:
-        model = ChatOpenAI(
-            model=agents.AGENT, base_url=server.openai_url, api_key="any", max_retries=0
-        )
+        model = openai_model(server)
         compressor = Compressor(WINDOW)
         agent = create_react_agent(
             model, [read_file], pre_model_hook=getattr(compressor, hook), version="v1"
@@ -315,7 +311,7 @@ def test_the_compressor_is_a_pre_model_hook(hook):
             history[:] = state["messages"]
             return str(history[-1].text)
 
-        said = asyncio.run(agents.arun(ask, turns=16))
+        said = asyncio.run(agents.arun(ask, turns=11))
         compacted = [r for r in compressor.session(history).receipts if r.edits]
         compressor.close()
     assert server.violations == ()

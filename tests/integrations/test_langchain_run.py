@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelRetryMiddleware
-from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import tool
-from langchain_openai import ChatOpenAI
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import RetryPolicy
 from tests.integrations import agents
 from tests.integrations.agents import Trouble
+from tests.integrations.chat_models import anthropic_model, openai_model
 
 from foldline import Config, Limits, Receipt
 from foldline.integrations.langchain import Compressor, FoldlineMiddleware
@@ -27,19 +26,6 @@ read_file = tool(agents.read_file)
 
 LIMITS = Limits(attempts=2)
 CONFIG = Config(limits=LIMITS)
-
-
-def openai_model(server: ScriptedServer, name: str) -> Any:
-    made = ChatOpenAI(model=name, base_url=server.openai_url, api_key="any", max_retries=0)
-    for client in (made.root_client, made.root_async_client):
-        agents.unchecked(client)
-    return made
-
-
-def anthropic_model(server: ScriptedServer, name: str) -> Any:
-    return ChatAnthropic(
-        model_name=name, base_url=server.url, api_key="any", max_retries=0, max_tokens=512
-    )
 
 
 def agent_of(model: Any, middleware: FoldlineMiddleware) -> Any:
@@ -74,7 +60,7 @@ def test_a_langchain_agent_survives_many_turns_with_failures():
     with ScriptedServer(trouble, window=agents.WINDOW) as server:
         summarizer = openai_model(server, agents.SUMMARIZER)
         middleware = FoldlineMiddleware(window=agents.WINDOW, summarizer=summarizer, config=CONFIG)
-        agent = agent_of(openai_model(server, agents.AGENT), middleware)
+        agent = agent_of(openai_model(server), middleware)
 
         def ask(text: str) -> str:
             given = {"messages": [*history, HumanMessage(text)]}
@@ -95,7 +81,7 @@ def test_an_async_agent_survives_many_turns_with_failures():
     trouble, history = Trouble(), list[Any]()
 
     async def main() -> list[str]:
-        agent = agent_of(anthropic_model(server, agents.AGENT), middleware)
+        agent = agent_of(anthropic_model(server), middleware)
 
         async def ask(text: str) -> str:
             given = {"messages": [*history, HumanMessage(text)]}
@@ -120,7 +106,7 @@ def test_a_langgraph_graph_survives_many_turns_with_failures():
     trouble = Trouble([kind for kind in agents.FAULTS if kind != "overflow"])
     history = list[Any]()
     with ScriptedServer(trouble, window=agents.WINDOW) as server:
-        model = openai_model(server, agents.AGENT).bind_tools([read_file])
+        model = openai_model(server).bind_tools([read_file])
         compressor = Compressor(
             agents.WINDOW,
             summarizer=openai_model(server, agents.SUMMARIZER),
@@ -163,7 +149,7 @@ def test_every_kind_of_failure_at_every_position_is_survived(kind):
     with ScriptedServer(trouble, window=agents.WINDOW) as server:
         summarizer = openai_model(server, agents.SUMMARIZER)
         middleware = FoldlineMiddleware(window=agents.WINDOW, summarizer=summarizer, config=CONFIG)
-        agent = agent_of(openai_model(server, agents.AGENT), middleware)
+        agent = agent_of(openai_model(server), middleware)
 
         def ask(text: str) -> str:
             given = {"messages": [*history, HumanMessage(text)]}

@@ -59,7 +59,7 @@ def test_a_plain_loop_passes_the_threshold_repeatedly_and_loses_nothing(name):
         ScriptedServer(agents.model, window=agents.WINDOW) as server,
         calling(name, server) as call,
     ):
-        said = agents.run(asker(SDKS[name], session, call), turns=45)
+        said = agents.run(asker(SDKS[name], session, call), turns=30)
     compacted = [r for r in session.receipts if r.status == "compacted"]
     assert len(compacted) >= 3
     assert server.violations == () == server.errors
@@ -73,7 +73,7 @@ def test_an_async_loop_behaves_the_same(name):
 
     async def main() -> list[str]:
         async with sdk.aclient(server) as client:
-            return await agents.arun(aasker(sdk, session, sdk.call(client, sdk.tools)), turns=25)
+            return await agents.arun(aasker(sdk, session, sdk.call(client, sdk.tools)), turns=17)
 
     with ScriptedServer(agents.model, window=agents.WINDOW) as server:
         said = asyncio.run(main())
@@ -215,7 +215,7 @@ def test_the_model_of_a_loop_writes_the_summaries_itself(name):
         calling(name, server) as call,
     ):
         session = opened(name, summarizer=as_summarizer(call))
-        agents.run(asker(SDKS[name], session, call), turns=30)
+        agents.run(asker(SDKS[name], session, call), turns=20)
     check_accounts(server)
 
 
@@ -227,7 +227,7 @@ def test_the_model_of_an_async_loop_writes_the_summaries_itself(name):
         async with sdk.aclient(server) as client:
             call = sdk.call(client, sdk.tools)
             session = opened(name, summarizer=as_async_summarizer(call))
-            await agents.arun(aasker(sdk, session, call), turns=30)
+            await agents.arun(aasker(sdk, session, call), turns=20)
 
     with ScriptedServer(one_model, window=agents.WINDOW) as server:
         asyncio.run(main())
@@ -330,7 +330,7 @@ def test_the_model_of_a_plain_loop_recalls_what_was_removed():
                 return str(message.content)
 
     with ScriptedServer(remembering, window=agents.WINDOW) as server, sdk.client(server) as client:
-        said = agents.run(ask, turns=20)
+        said = agents.run(ask, turns=14)
         recalled = ask("What was the third?")
     assert any(receipt.status == "compacted" for receipt in session.receipts)
     assert server.violations == ()

@@ -110,7 +110,7 @@ def test_a_long_conversation_stays_in_the_window_and_loses_nothing(model, tmp_pa
     handles: dict[str, list[str]] = {}
 
     async def conversation(talk: Talk) -> None:
-        said = await agents.arun(talk.say, 30)
+        said = await agents.arun(talk.say, 20)
         session = talk.session
         assert compactions(session) >= 3
         assert prompts(talk.messages) == said
@@ -143,7 +143,7 @@ def test_an_agent_recalls_removed_content_unless_disabled():
     said: list[str] = []
 
     async def conversation(talk: Talk) -> None:
-        await agents.arun(talk.say, 30)
+        await agents.arun(talk.say, 20)
         said.append(await talk.say("Which ticket had part_001?"))
 
     async def short(talk: Talk) -> None:
@@ -222,7 +222,7 @@ def test_images_signatures_and_failed_tools_survive_compactions():
 
 def test_a_history_cut_between_call_and_result_continues_as_a_branch():
     async def conversation(talk: Talk) -> None:
-        await agents.arun(talk.say, 18)
+        await agents.arun(talk.say, 12)
         whole = talk.messages
         cut = next(
             index
@@ -354,7 +354,7 @@ def test_the_model_of_the_agent_writes_the_summaries_itself(model, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
     async def conversation(talk: Talk) -> None:
-        await agents.arun(talk.say, 30)
+        await agents.arun(talk.say, 20)
         assert compactions(talk.session) >= 2
 
     with ScriptedServer(one_model, window=agents.WINDOW) as server:
@@ -369,7 +369,7 @@ def test_another_model_object_may_write_the_summaries():
         return ModelResponse([TextPart(agents.ACCOUNT)])
 
     async def conversation(talk: Talk) -> None:
-        await agents.arun(talk.say, 20)
+        await agents.arun(talk.say, 14)
         assert compactions(talk.session) >= 1
 
     asked: list[list[ModelMessage]] = []

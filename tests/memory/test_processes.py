@@ -37,8 +37,8 @@ def writer(path, name, count):
 
 
 @pytest.mark.requirement("T10")
-def test_two_processes_that_write_a_thousand_memories_each_lose_none(place):
-    children = [writer(place, name, 1_000) for name in ("ann", "bob")]
+def test_two_processes_that_write_hundreds_of_memories_each_lose_none(place):
+    children = [writer(place, name, 400) for name in ("ann", "bob")]
     for child in children:
         assert child.stdout.readline() == "ready\n"
     for child in children:
@@ -49,9 +49,9 @@ def test_two_processes_that_write_a_thousand_memories_each_lose_none(place):
     ]
     assert [child.returncode for child in children] == [0, 0]
     with Memory.open(place) as memory:
-        assert memory.stats()["count"] == 2_000 == len(set(ids))
+        assert memory.stats()["count"] == 800 == len(set(ids))
         assert len(memory.search("bob wrote", limit=1_000)) > 100
-        assert memory.search("ann 777")[0].item.content == "ann wrote number 777"
+        assert memory.search("ann 377")[0].item.content == "ann wrote number 377"
         assert all(memory.get(one) is not None for one in ids[::97])
 
 

@@ -58,7 +58,7 @@ def installed(wheel: Path, extra: str, folder: Path) -> Path:
     pip = [sys.executable, "-I", "-m", "pip", "--isolated", "--disable-pip-version-check"]
     pip += ["--python", programs / "python"]
     wanted = f"foldline[{extra}] @ {wheel.as_uri()}"
-    ran(*pip, "install", "--quiet", "--no-index", wanted, cwd=folder)
+    ran(*pip, "install", "--quiet", "--no-compile", "--no-index", wanted, cwd=folder)
     ran(*pip, "check", cwd=folder)
     return programs
 

@@ -121,7 +121,7 @@ def test_a_long_conversation_stays_in_the_window_and_loses_nothing(model, stream
     handles: list[str] = []
 
     async def conversation(talk: Talk) -> None:
-        said = await scenario.arun(talk.say, 30)
+        said = await scenario.arun(talk.say, 20)
         session = talk.session.session
         assert compactions(session) >= 3
         scenario.check_words(said, scenario.words(session.messages))
@@ -167,7 +167,7 @@ def test_one_long_run_is_compacted_between_its_model_calls():
 @pytest.mark.requirement("F21", "F87")
 def test_items_follow_their_reasoning_or_lose_their_id():
     async def conversation(talk: Talk) -> None:
-        await scenario.arun(talk.say, 20)
+        await scenario.arun(talk.say, 14)
         log = [message.raw for message in talk.session.session.messages]
         bound.update(
             (item["id"], before["id"])
@@ -195,7 +195,7 @@ def test_items_follow_their_reasoning_or_lose_their_id():
 def test_a_session_without_the_filter_starts_every_run_with_a_view_that_fits():
     async def conversation(talk: Talk) -> None:
         talk.config = RunConfig(model=talk.config.model, tracing_disabled=True)
-        await scenario.arun(talk.say, 24)
+        await scenario.arun(talk.say, 16)
 
     with ScriptedServer(scenario.model, window=scenario.WINDOW + 4_000) as server:
         hold(server, FoldlineSession("user", **OPTIONS), conversation)
@@ -210,7 +210,7 @@ def test_a_call_left_without_output_by_a_crash_is_handled(tmp_path):
         session.close()
 
     async def conversation(talk: Talk) -> None:
-        await scenario.arun(talk.say, 20)
+        await scenario.arun(talk.say, 14)
         assert compactions(talk.session.session) >= 1
 
     asyncio.run(crashed())
@@ -362,7 +362,7 @@ def test_the_model_of_the_run_writes_the_summaries_itself(model, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
     async def conversation(talk: Talk) -> None:
-        await scenario.arun(talk.say, 30)
+        await scenario.arun(talk.say, 20)
         assert compactions(talk.session.session) >= 2
 
     with ScriptedServer(one_model, window=scenario.WINDOW) as server:
@@ -374,12 +374,12 @@ def test_the_model_of_the_run_writes_the_summaries_itself(model, monkeypatch):
 def test_a_model_that_a_run_names_writes_the_summaries_itself():
     async def held() -> None:
         async with AsyncOpenAI(base_url=server.openai_url, api_key="any", max_retries=0) as client:
-            provider = OpenAIProvider(openai_client=client)
+            provider = OpenAIProvider(openai_client=scenario.unchecked(client))
             config = run_config(session, model_provider=provider, tracing_disabled=True)
             agent = Agent(
                 "checker", instructions=scenario.SYSTEM, tools=[read_file], model=scenario.AGENT
             )
-            await scenario.arun(Talk(agent, session, config).say, 20)
+            await scenario.arun(Talk(agent, session, config).say, 14)
 
     with ScriptedServer(one_model, window=scenario.WINDOW) as server:
         session = FoldlineSession("user", summarizer="same", **OPTIONS)
