@@ -75,7 +75,9 @@ _THINKING = lazy_pattern(
 )
 """Tags around what some agents think aloud."""
 
+GUIDE: Final = 2_000
 _GUIDES: Final = lazy_pattern(r"\b(?:SKILL|AGENTS|CLAUDE|GEMINI|CONTRIBUTING)(?:\.local)?\.md\b")
+"""Characters of a call that are searched for the files that instruct agents, and their names."""
 
 WHOLE_RESULT, VERDICT = 254, 200
 """Characters of a result that is quoted whole with its call, and of what sums up a longer one."""
@@ -313,7 +315,7 @@ class _Reader:
         text = result_text(unwrap(result.text))
         if asks_agent(call) or (call.name == FETCHING and is_report(text)):
             speaker = "report"
-        elif _names_guide(call.arguments[:2_000]):
+        elif ".md" in (arguments := call.arguments[:GUIDE]) and _GUIDES.search(arguments):
             speaker = "document"
         number = len(self.sources)
         self._add(position, place, speaker, text)
@@ -387,10 +389,6 @@ def read(
         for number, source in enumerate(reader.sources)
     )
     return HistoryReading(sources, reader.carried, reader.count, reader.tokens)
-
-
-def _names_guide(arguments: str) -> bool:
-    return ".md" in arguments and _GUIDES.search(arguments) is not None
 
 
 def is_report(text: str) -> bool:
