@@ -52,8 +52,8 @@ def exit_code(text: str) -> int | None:
     return _take_off(without_reminders(text))[1]
 
 
-_COLOUR = lazy_pattern(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
-_VISIBLE_COLOUR = lazy_pattern(r"\^\[\[[0-9;?]{0,20}[mK]")
+COLOUR: Final = lazy_pattern(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_VISIBLE_COLOUR: Final = lazy_pattern(r"\^\[\[[0-9;?]{0,20}[mK]")
 """What colours an output, and the same as programs write it that make escapes visible."""
 
 
@@ -74,7 +74,7 @@ def unwrap(text: str) -> str:
 def _without_colours(text: str) -> str:
     # A search for one sign is the fastest.
     if "\x1b" in text:
-        text = _COLOUR.sub("", text)
+        text = COLOUR.sub("", text)
     return _VISIBLE_COLOUR.sub("", text) if "^" in text and "^[[" in text else text
 
 

@@ -134,9 +134,9 @@ def only_shows(command: str) -> bool:
     """Return True if a shell command only shows something, whatever it looks for."""
     if _SHOWS.match(command):
         return True
-    if len(command) > KEYED or _UNSURE.search(command) or any(changed_files(command)):
+    if len(command) > KEYED or _UNSURE.search(command):
         return False
-    return _SHOWS.match(mask_quoted(command)) is not None
+    return _SHOWS.match(mask_quoted(command)) is not None and not any(changed_files(command))
 
 
 def run_key(command: str) -> str:
@@ -272,8 +272,8 @@ _MAY_ACT = lazy_pattern(r">|\b(?:cd|sed|perl|tee|rm|mv|cp|touch)\b")
 _SIMPLE_COMMAND = lazy_pattern(r"(?:[^;|&\n]|&(?=>)|(?<=>)&)+")
 _WORD = lazy_pattern(r"\S+")
 _REDIRECTED = lazy_pattern(r"(?<![\d<>=-])(?:&?>>?|1>>?)[ \t]*([^\s;|&<>()]+)")
-_IN_PLACE = lazy_pattern(r"-(?![IM])[a-zA-Z0-9]*i|--in-place")
-_EDITS = lazy_pattern(r"\s(?:-(?![IM])[a-zA-Z0-9]*i|--in-place)")
+_IN_PLACE_OPTION: Final = r"(?:-(?![IM])[a-zA-Z0-9]*i|--in-place)"
+_IN_PLACE, _EDITS = lazy_pattern(_IN_PLACE_OPTION), lazy_pattern(rf"\s{_IN_PLACE_OPTION}")
 _SCRIPTED = lazy_pattern(r"-[a-zA-Z0-9]*[eEf]|--expression|--file")
 """Options of programs that edit, also among others, and those before a script of theirs."""
 

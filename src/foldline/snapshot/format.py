@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from foldline.core.strategy import CompactionContext
 from foldline.frozen import field, frozen
 from foldline.lazy import lazy_pattern
+from foldline.outputs.wrapping import COLOUR
 from foldline.snapshot.phrases import (
     ACCOUNT,
     ENGLISH,
@@ -38,7 +39,6 @@ HANDLE_DIGITS: Final = 10
 """Of the id of a snapshot: no other message of a session begins so, however long it gets."""
 
 _HANDLE = lazy_pattern(r"([0-9a-f]{6,32}(?:\.\d{1,6})?) ")
-_COLOUR = lazy_pattern("\x1b\\[[0-9;?]{0,20}[A-Za-z]")
 _HIDDEN = lazy_pattern("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 
 
@@ -96,7 +96,7 @@ def one_line(text: str) -> str:
 
 def _visible(text: str) -> str:
     # A colour stands between two letters of a word as well as between two words.
-    return _HIDDEN.sub(" ", _COLOUR.sub("", text))
+    return _HIDDEN.sub(" ", COLOUR.sub("", text))
 
 
 def header(messages: int, tokens: int, number: str, phrases: Phrases = ENGLISH) -> str:

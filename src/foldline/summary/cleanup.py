@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from foldline.outputs.wrapping import COLOUR
 from foldline.snapshot.phrases import TABLES
 from foldline.strategies.stubs import CLEARED
 from foldline.summary.templates import Template
@@ -199,7 +200,6 @@ _MARKS = "|".join(
     re.escape(re.split("[,，]", mark[1:])[0].strip())
     for mark in (*SNAPSHOT_HEADERS, ATTACHMENT_HEADER, CLEARED)
 )
-_ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _HEADING = re.compile(r"^[\s\u200c\u200d]*(?:[#\uff03]{1,6}\s+)+")
 _MARK = re.compile(
     rf"\[(?=\s{{0,9}}(?:{_MARKS})|(?:…\s?)?[\d,.]{{1,15}} (?:tokens|characters)\b"
@@ -248,7 +248,7 @@ def neutralize(account: str, is_known: Callable[[str], bool]) -> str:
         return found[0] if is_number or is_known(digits) else f"{word} (no such step)"
 
     lines = []
-    for line in _ESCAPE.sub("", account.encode("utf-8", "replace").decode("utf-8")).splitlines():
+    for line in COLOUR.sub("", account.encode("utf-8", "replace").decode("utf-8")).splitlines():
         bare = _HEADING.sub("", line.translate(_CONTROLS)).rstrip()
         bare = _CITED.sub(check_handle, _MARK.sub("(", bare))
         handle = _LEADING.match(bare)
