@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import grows_linearly
 from tests.neutral import U, log
 
 from foldline.values.handles import Handles, Register, handles, part_handle
@@ -33,7 +34,7 @@ def test_the_handle_of_a_part_has_its_position_if_there_are_several():
 
 
 @given(st.lists(st.text("0123", min_size=9, max_size=9), unique=True, max_size=40), st.data())
-def test_handles_on_demand_equal_those_computed_at_once(ids, data):
+def test_a_handle_is_as_long_as_no_other_id_begins_with_it(ids, data):
     numbers = [f"aaaa{number}" for number in ids]
     cut = data.draw(st.integers(0, len(numbers)))
     beside = [Message("user", (), id=number) for number in numbers[cut // 2 :]]
@@ -43,9 +44,21 @@ def test_handles_on_demand_equal_those_computed_at_once(ids, data):
 
     found = Handles(register, beside)
 
+    for number, handle in found.items():
+        lengths = range(6, len(number) + 1)
+        unique = (n for n in lengths if sum(o.startswith(number[:n]) for o in numbers) == 1)
+        assert handle == number[: next(unique)]
     assert dict(found) == handles([Message("user", (), id=number) for number in numbers])
     assert len(found) == len(numbers)
     assert "ffff" not in found
+    assert None not in found
+
+
+def test_ids_that_begin_alike_do_not_slow_each_other_down():
+    def alike(count):
+        return Handles(Register(f"aaaaaa{number:06d}" for number in range(count)))
+
+    assert grows_linearly(lambda found: set(found.values()), alike, 1_000, 8_000)
 
 
 def test_a_large_register_finds_every_id(monkeypatch):

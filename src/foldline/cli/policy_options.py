@@ -21,7 +21,7 @@ from foldline.engine.policies import policy as named_policy
 from foldline.errors import BudgetError, InputError
 from foldline.evaluation.figures import plural
 from foldline.settings.sources import read_template, read_text
-from foldline.values.handles import handles
+from foldline.values.handles import handles, near
 from foldline.values.transcript import Transcript
 
 
@@ -173,8 +173,7 @@ def _pin(transcript: Transcript, pin: str) -> int | str:
     digits = text.removeprefix("-")
     if digits.isascii() and digits.isdecimal() and len(digits) < 10 and -size <= int(text) < size:
         return int(text)
-    short = handles(transcript.messages)
-    found = [number for number in short if len(text) >= 6 and number.startswith(text)]
+    found = near(text, handles(transcript.messages)) if len(text) >= 6 else []
     if len(found) != 1:
         raise InputError(
             f"There is no message {pin[:40]!r} to pin",

@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import merge
-from itertools import pairwise, takewhile
 from typing import Final
 
 from foldline.values.identity import HANDLE_LENGTH, shared_length
@@ -14,6 +13,9 @@ from foldline.values.messages import Message
 
 LATE: Final = 2_048
 """Maximum number of new ids kept separately, so that adding one does not move all others."""
+
+_LAST: Final = "\U0010ffff"
+"""Sorts behind whatever an id goes on with."""
 
 
 def handles(messages: Iterable[Message]) -> dict[str, str]:
@@ -27,10 +29,10 @@ def handles(messages: Iterable[Message]) -> dict[str, str]:
         Handle by id; at least 6 hexadecimal digits.
     """
     ids = sorted({message.id for message in messages})
-    shared = [0, *(_common(left, right) for left, right in pairwise(ids)), 0]
+    shared = [0, *map(_common, ids, ids[1:]), 0]
     return {
         number: number[: max(HANDLE_LENGTH, before + 1, behind + 1)]
-        for number, (before, behind) in zip(ids, pairwise(shared), strict=False)
+        for number, before, behind in zip(ids, shared, shared[1:], strict=False)
     }
 
 
@@ -77,9 +79,17 @@ class Register:
         found: list[str] = []
         for run in self._runs:
             start = bisect_left(run, prefix)
-            coming = (run[position] for position in range(start, len(run)))
-            found += takewhile(lambda number: number.startswith(prefix), coming)
+            found += run[start : bisect_left(run, prefix + _LAST, start)]
         return sorted(found)
+
+    def shared(self, number: str) -> int:
+        """Return the most characters that an id has in common with the beginning of others."""
+        found = [0]
+        for run in self._runs:
+            place = bisect_left(run, number)
+            beside = run[max(0, place - 1) : place + 2]  # the nearest in order have the most
+            found += (_common(number, other) for other in beside if other != number)
+        return max(found)
 
 
 class Handles(Mapping[str, str]):
@@ -103,11 +113,13 @@ class Handles(Mapping[str, str]):
         """Return the ids with a prefix."""
         return [*self._log.near(prefix), *self._beside.near(prefix)]
 
+    def __contains__(self, number: object) -> bool:
+        return number in self._log or number in self._beside
+
     def __getitem__(self, number: str) -> str:
-        near = self.near(number[:HANDLE_LENGTH])
-        if number not in near:
+        if number not in self:
             raise KeyError(number)
-        shared = max((_common(number, other) for other in near if other != number), default=0)
+        shared = max(self._log.shared(number), self._beside.shared(number))
         return number[: max(HANDLE_LENGTH, shared + 1)]
 
     def __iter__(self) -> Iterator[str]:
