@@ -345,6 +345,13 @@ def test_sources_know_their_step_and_the_newest_is_the_most_recent():
     assert found.messages == 4
 
 
+def test_what_frames_a_message_is_no_part_of_the_size_of_its_words():
+    long, short = reading(U("go on with it " * 200), A("go on with it")).sources
+    assert short.density < 1.5 * long.density
+    (call,) = reading(A(run(command="go on with it"))).sources
+    assert call.density < 2 * long.density
+
+
 @pytest.mark.requirement("G4")
 def test_an_earlier_snapshot_is_taken_apart_and_its_rows_keep_speaker_and_handle():
     rows = [

@@ -42,6 +42,7 @@ from foldline.values.observations import count_sentences, sample_lines
 from foldline.values.part_text import result_text
 from foldline.values.protect import is_snapshot
 from foldline.values.snapshot_mark import split_snapshot
+from foldline.values.tokens import CALL_TOKENS, MESSAGE_TOKENS
 from foldline.values.view import View
 
 Speaker: TypeAlias = Literal[
@@ -198,12 +199,13 @@ class _Reader:
             )
 
     def _density(self, position: int) -> float:
-        """Return how many tokens a character of a message takes."""
+        """Return how many tokens a character of a message takes, without its overhead."""
         visible = self.view.messages[position]
         if visible is not self.view.original(position):
             return USUAL_DENSITY
         characters = sum(map(len, visible_texts(visible)))
-        return min(1.5, max(0.15, self.view.counts[position] / max(1, characters)))
+        overhead = MESSAGE_TOKENS + CALL_TOKENS * (len(visible.calls) + len(visible.results))
+        return min(1.5, max(0.15, (self.view.counts[position] - overhead) / max(1, characters)))
 
     def _text(self, position: int, place: int, text: str) -> None:
         role = self.messages[position].role
@@ -344,24 +346,23 @@ class _Reader:
         self.count += earlier.messages
         self.tokens += earlier.tokens
         self.carried.update(earlier.state)
-        density = self._density(position)
-        recency = CHOSEN_BEFORE
-        own = handle_at(self.view, self.context, position)
+        density, own = self._density(position), handle_at(self.view, self.context, position)
         for place, row in enumerate(earlier.rows):
-            if not row.text.strip():
-                continue
-            self.sources.append(_source(position, place, row, own, density, recency))
+            if row.text.strip():
+                self.sources.append(_source(position, place, row, own, density))
 
 
 def _source(
-    position: int, place: int, row: SnapshotRow, handle: str, density: float, recency: float
+    position: int, place: int, row: SnapshotRow, handle: str, density: float
 ) -> SourceText:
     in_prose = row.speaker in ("summary", "agent", "user", "reply", "draft", "report")
     # A brief reply says nothing without the call before it.
     with_call = row.speaker == "reply" and "\n→ " in row.text and len(row.text) <= 2 * REPLY
     whole = with_call or not in_prose
     own, named = row.handle or handle, bool(row.handle)
-    return SourceText(position, place, row.speaker, row.text, own, density, recency, whole, named)
+    return SourceText(
+        position, place, row.speaker, row.text, own, density, CHOSEN_BEFORE, whole, named
+    )
 
 
 def read(
