@@ -197,7 +197,7 @@ class _Composer:
     def _slices(self, number: int, total: float) -> tuple[list[Slice], Mapping[int, float]]:
         """Cut a source into statements; some of a large output have an extra worth."""
         source = self.sources[number]
-        if source.whole:
+        if source.whole or source.speaker == "superseded":  # which is never quoted
             return [(0, len(source.text))], {}
         if source.speaker not in QUOTED:
             slices = prose(source.text)
