@@ -150,6 +150,15 @@ def test_a_shell_command_of_the_user_is_protected_with_the_nearest_words():
     assert found == {0: "task", 2: "task", 6: "latest", 8: "latest"}
 
 
+def test_words_behind_a_shell_command_are_words():
+    asked = U("<bash-input>ls</bash-input> please mend b.py, too")
+    assert reasons(U("a"), A("b"), asked, A("c"), U("/review")) == {
+        0: "task",
+        2: "latest",
+        4: "latest",
+    }
+
+
 def test_messages_of_other_agents_are_protected_until_the_model_has_read_them():
     report = Message("system", (Opaque("agent_message", "FINAL_ANSWER: done"),))
     found = reasons(U("t"), A("a"), report, A("b"), report)

@@ -169,7 +169,9 @@ def is_bare(words: str) -> bool:
 def is_shell_command(message: Message) -> bool:
     """Return True if a message holds a shell command run by the user, without other words."""
     text = message.text.strip()
-    return message.role == "user" and text.startswith("<bash-input>") and len(segments(text)) <= 3
+    if message.role != "user" or not text.startswith("<bash-input>"):
+        return False
+    return [segment.kind for segment in segments(text)] == ["document", "words", "document"]
 
 
 def has_command_output(message: Message) -> bool:
