@@ -136,6 +136,29 @@ def test_what_still_fails_stands_with_its_command_and_what_was_mended_does_not()
     assert found[RESULTS] == ("- make x → 12 passed in 3s",)
 
 
+@pytest.mark.parametrize(
+    ("tool", "is_failing"),
+    [
+        ("web_fetch", False),
+        ("WebSearch", False),
+        ("google_web_search", False),
+        ("mcp__exa__web_search_exa", False),
+        ("fetch_webpage", False),
+        ("mcp__fetch__fetch", False),
+        ("mcp__fetch__post", True),
+        ("git_fetch", True),
+        ("mcp__git__fetch", True),
+        ("mcp__db__search", True),
+        ("open_pull_request", True),
+        ("run_search_tests", True),
+    ],
+)
+def test_a_page_that_did_not_load_breaks_nothing(tool, is_failing):
+    asked = run("1", tool, url="https://example.org/a", query="a")
+    found = standing(U("t"), asked, T("1", "Error: status 451"), A("Another one."))
+    assert (FAILING in found) is is_failing
+
+
 def test_a_call_that_the_user_refused_is_not_failing():
     refused = T("1", "The user doesn't want to proceed with this tool use.", is_error=True)
     assert FAILING not in standing(U("t"), edit("1", "a.py"), refused)

@@ -51,6 +51,15 @@ SCAN_HEAD, SCAN_TAIL = 100_000, 1_000
 AIMS: Final = 60
 """So many different things that calls were after last are looked at for failures."""
 
+_LOADS_PAGE = lazy_pattern(
+    r"(?i)(?:.{0,80}(?:__|[./:]))?(?:"
+    r"(?:[a-z0-9]{1,20}[_-])?web[_-]?(?:fetch|search)(?:[_-]?(?:exa|call|preview|tool))?"
+    r"|(?:google|internet|tavily|brave|exa|bing|duckduckgo|ddg|perplexity)[_-]?search"
+    r"|(?:fetch|read|visit)[_-]?(?:url|html|(?:web[_-]?)?page)(?:[_-]content)?)"
+    r"|(?:mcp_{1,2}fetch_{1,2})?fetch|search"
+)
+"""The names of tools that load a page or search the web."""
+
 NO_ARGUMENTS: Final = ("", "{}", "[]", "null")
 """Arguments that say nothing."""
 
@@ -174,8 +183,12 @@ class _Aim:
 
 
 def _aim(call: Invocation) -> _Aim | None:
-    """Return what a call is after; None when it only shows a file, whose text may name errors."""
-    if call.only_reads:
+    """
+    Return what a call is after; None when it only shows a file or a page.
+
+    The text of a file may name errors, and a page that does not load breaks nothing.
+    """
+    if call.only_reads or (not call.command and _LOADS_PAGE.fullmatch(call.call.name[:200])):
         return None
     changed = next((path for path, _ in call.changed_by_tool), "")
     # Several edits in one call are known by all that they change.
