@@ -8,7 +8,7 @@ is undo; repeating them on the next call keeps the prompt prefix stable.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Generic, TypeAlias, TypeVar
 
 from foldline.frozen import frozen, replace
@@ -161,7 +161,7 @@ class _Changing:
         self._messages[message.id] = message
 
     def _fold(self, edit: Fold) -> None:
-        folded = {number for number in edit.messages if number in self._messages}
+        folded = self._messages.keys() & edit.messages
         if not folded:
             return
         if self._order is None and 2 * len(folded) >= len(self._messages):
@@ -178,14 +178,10 @@ class _Changing:
 
     def _fold_most(self, snapshot: Message, folded: set[str]) -> None:
         """Fold most of the view: copying the rest is faster than removing many messages."""
-        rest: dict[str, Message] = {}
-        missing = snapshot.id not in self._messages or snapshot.id in folded
-        for number, message in self._messages.items():
-            if number not in folded:
-                rest[number] = message
-            elif missing:
-                rest[snapshot.id] = snapshot
-                missing = False
+        rest = {n: message for n, message in self._messages.items() if n not in folded}
+        if snapshot.id not in rest:
+            before = {n: rest[n] for n in takewhile(rest.__contains__, self._messages)}
+            rest = before | {snapshot.id: snapshot} | rest
         self._messages = rest
         for number in self._parts.keys() & folded:
             del self._parts[number]
