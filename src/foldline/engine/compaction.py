@@ -83,7 +83,7 @@ def _climb_ladder(
         known = ChainMap(aliases, context.handles)  # type: ignore[arg-type]  # nothing is written
         context = replace(context, handles=known)
     reports += [RungReport("repair", "applied", start.tokens - now.tokens)] if repairs else []
-    if any(message.is_attachment() for message in view.messages):
+    if any(message.is_attachment() for message in now.messages):
         from foldline.reinjection.reinject import detach_first
 
         policy = detach_first(policy)
