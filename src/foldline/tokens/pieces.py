@@ -30,7 +30,7 @@ def pieces(texts: Iterable[str]) -> Iterator[str]:
     Split a text into pieces whose token counts add up to that of the whole.
 
     Without a line or a single blank for 2,048 characters a cut is arbitrary and may add a few
-    tokens. The vocabularies llama2 and mistral1 add one to every further piece.
+    tokens. The vocabularies llama2 and mistral1 may add one to every further piece.
 
     Args:
         texts: The text, in any parts; they are never joined to more than a piece and a part.
