@@ -345,7 +345,7 @@ def test_sources_know_their_step_and_the_newest_is_the_most_recent():
     assert found.messages == 4
 
 
-def test_what_frames_a_message_is_no_part_of_the_size_of_its_words():
+def test_the_overhead_of_a_message_is_no_part_of_the_size_of_its_words():
     long, short = reading(U("go on with it " * 200), A("go on with it")).sources
     assert short.density < 1.5 * long.density
     (call,) = reading(A(run(command="go on with it"))).sources

@@ -23,7 +23,7 @@ def test_it_does_not_matter_in_which_parts_a_text_is_given(parts, times):
     assert list(pieces((text, "", text))) == list(pieces((text + text,)))
 
 
-def test_a_text_is_cut_before_a_line_or_a_word():
+def test_a_text_is_cut_before_a_line_or_a_single_blank():
     lines = list(pieces(("a line of words\n" * PIECE,)))
     assert len(lines) > 10
     assert all(piece.startswith(("a line", " line", " of", " words")) for piece in lines)

@@ -188,7 +188,7 @@ def _aim(call: Invocation) -> _Aim | None:
 
     The text of a file may name errors, and a page that does not load breaks nothing.
     """
-    if call.only_reads or (not call.command and _LOADS_PAGE.fullmatch(call.call.name[:200])):
+    if call.only_reads or (not call.command and _LOADS_PAGE.fullmatch(call.call.name)):
         return None
     changed = next((path for path, _ in call.changed_by_tool), "")
     # Several edits in one call are known by all that they change.

@@ -10,8 +10,7 @@ from foldline.lazy import lazy_pattern
 PIECE: Final = 16_384
 """
 Maximum length of a piece, in characters. A run without blanks takes a byte pair encoder about 60
-bytes of memory per byte, and above twice this size also more time per byte; half of that size
-halves what counting a snapshot adds to the peak of memory.
+bytes of memory per byte, and above twice this size also more time per byte.
 """
 
 _WINDOW: Final = 2_048

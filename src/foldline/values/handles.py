@@ -14,9 +14,6 @@ from foldline.values.messages import Message
 LATE: Final = 2_048
 """Maximum number of new ids kept separately, so that adding one does not move all others."""
 
-_LAST: Final = "\U0010ffff"
-"""Sorts behind whatever an id goes on with."""
-
 
 def handles(messages: Iterable[Message]) -> dict[str, str]:
     """
@@ -79,7 +76,7 @@ class Register:
         found: list[str] = []
         for run in self._runs:
             start = bisect_left(run, prefix)
-            found += run[start : bisect_left(run, prefix + _LAST, start)]
+            found += run[start : bisect_left(run, prefix + "\U0010ffff", start)]
         return sorted(found)
 
     def shared(self, number: str) -> int:
